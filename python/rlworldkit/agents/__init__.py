@@ -1,1 +1,1 @@
-"""Agents from files of any kind: read, asked for logits and values, played by, and searched with."""
+"""Agents from files of any kind: reading them, their logits and values, the choice of actions, and search."""

@@ -1,4 +1,4 @@
-"""``Agent``: how a player judges what it sees, whatever file it came from, and ``AgentPlayer``, which acts by it."""
+"""``Agent``: a policy's logits and values, whatever file it comes from; ``AgentPlayer``: a player that acts on them."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ Player = Callable[[NDArray[Any], Masks, NDArray[np.uint64], NDArray[np.int64]], 
 
 @dataclass(frozen=True)
 class Agent:
-    """A player's judgement of what it sees.
+    """A policy and its value, from a file or by name.
 
-    judge: observations float32 (n, *shape) and masks bool (n, actions) → logits float32 (n, actions), of which those of
-        invalid actions mean nothing, and values float32 (n,), NaN where the agent has none.
+    judge: observations float32 (n, *shape) and masks bool (n, actions) → logits float32 (n, actions), meaningless for
+        invalid actions, and values float32 (n,), NaN if the agent has none.
     path: its file, or its name.
-    network: the same in numpy, for exports and searches; None: there is none.
-    settings: of its training, with those ``prices`` that were not the world's own; empty where they are not known.
-    values_in: the values (n,) in n complete states, of a critic that knows more than an observation; None: as judged.
-    layers: the activations of its layers by name, (n, …) each, at observations, which pictures show; None: none do.
+    network: makes the agent's network in numpy, for exports and searches; None: there is none.
+    settings: returns its training settings, with the ``prices`` that differed from the world's; empty if unknown.
+    values_in: values (n,) of n complete states, from a critic that sees more than observations; None: as ``judge``.
+    layers: observations → activations of its layers by name, (n, …) each, for pictures; None: pictures omit them.
     """
 
     judge: Callable[[Floats, Masks], tuple[Floats, Floats]]
@@ -39,25 +39,25 @@ class Agent:
     layers: Callable[[Floats], Sequence[tuple[str, Floats]]] | None = field(default=None)
 
     def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
-        """Logits (n, actions) and values (n,)."""
+        """Return logits (n, actions) and values (n,)."""
         return self.judge(observations, masks)
 
 
 def agent_of_logits(name: str, logits_of: Callable[[NDArray[Any], Masks], Floats]) -> Agent:
-    """An agent without values, by the logits (n, actions) that it gives observations and masks."""
+    """Make an agent without values from a function of observations and masks that returns logits (n, actions)."""
     return Agent(lambda seen, masks: (logits_of(seen, masks), np.full(len(seen), np.nan, np.float32)), Path(name))
 
 
 def uniform(observations: NDArray[Any], masks: Masks) -> Floats:
-    """Logits of chance: all actions are equally likely, whatever is seen."""
+    """Return logits by which all actions are equally likely, whatever the observations."""
     return np.zeros(masks.shape, np.float32)
 
 
 @dataclass(frozen=True)
 class AgentPlayer:
-    """An agent that chooses its actions in one way, the same in all commands.
+    """A player that acts on an agent's logits by a ``Choice``, the same way in all commands.
 
-    searcher: chooses in its place, for all games of an engine together.
+    searcher: player that chooses the actions instead, for all games of an engine together.
     """
 
     agent: Agent
@@ -67,7 +67,7 @@ class AgentPlayer:
     def __call__(
         self, observations: NDArray[Any], masks: Masks, seeds: NDArray[np.uint64], steps: NDArray[np.int64]
     ) -> NDArray[np.int32]:
-        """The actions in n games, as ``Player``."""
+        """Choose the actions in n games; see ``Player``."""
         if self.searcher is not None:
             return self.searcher(observations, masks, seeds, steps)
         return self.choice.actions(self.agent(observations, masks)[0], masks, seeds, steps)

@@ -1,8 +1,8 @@
 """Action choice of players: the likeliest one, or one drawn by the policy's probabilities.
 
-A draw depends on (player's seed, game's seed, step) alone. It is the Gumbel-max trick on addressed words, and the one
-that ``jax.random.categorical`` makes with the three folded into ``jax.random.key`` in this order (``fold_in``); written
-in numpy, so that whoever plays needs no JAX for it.
+A draw depends on (player's seed, game's seed, step) alone. It is the Gumbel-max trick on addressed words, and equals
+``jax.random.categorical`` with the three folded into ``jax.random.key`` in this order (``fold_in``). It is written in
+numpy, so that players do not need JAX.
 """
 
 import re
@@ -20,11 +20,11 @@ DRAWN: Final = "drawn"
 LIKELIEST: Final = "likeliest"
 
 _ONE = np.uint32(0x3F800000)
-"""The bits of 1.0 in float32."""
+"""Bits of 1.0 in float32."""
 
 
 class Lookahead(NamedTuple):
-    """rollouts: games that are played on after each action that is tried. steps: how far each of them is played on."""
+    """Size of a search. rollouts: continuations that are played for each action tried. steps: length of each."""
 
     rollouts: int
     steps: int
@@ -35,21 +35,21 @@ class Lookahead(NamedTuple):
 
 @dataclass(frozen=True)
 class Lookaheads(Values):
-    """``ROLLOUTSxSTEPS`` with ``x`` or ``×``, at least two rollouts, since one does not tell how much is chance."""
+    """Argument ``ROLLOUTSxSTEPS`` with ``x`` or ``×``; at least two rollouts, since one has no standard error."""
 
     most: int
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything but a Lookahead within the range."""
+        """Describe the fault of a value that is no Lookahead within the range; None: there is none."""
         fits = isinstance(value, Lookahead) and 2 <= value.rollouts <= self.most and 1 <= value.steps <= self.most
         return None if fits else f"must be ROLLOUTSxSTEPS, such as 8x16, {self.span()}"
 
     def span(self) -> str:
-        """From … to …."""
+        """Describe the range in words."""
         return f"2 to {self.most:,} rollouts of 1 to {self.most:,} steps"
 
     def read(self, word: str) -> Lookahead:
-        """The numbers on either side of the cross."""
+        """Parse the numbers on either side of the cross; raises ValueError for any other text."""
         found = re.fullmatch(r"([0-9]{1,9})[x×]([0-9]{1,9})", word)
         if found is None:
             raise ValueError(word)
@@ -63,7 +63,7 @@ LOOKAHEAD = Lookaheads(1000)
 class Choice:
     """How actions are chosen. how: ``drawn`` by the policy's probabilities, or the ``likeliest``.
 
-    player_seed: of drawn actions and of searches, 0 … 2**32 - 1. search: look ahead instead; None: do not.
+    player_seed: seed of drawn actions and of searches, 0 … 2**32 - 1. search: search instead; None: do not.
     """
 
     how: str = DRAWN
@@ -71,7 +71,7 @@ class Choice:
     search: Lookahead | None = None
 
     def __str__(self) -> str:
-        """In a few words."""
+        """Describe the choice in a few words."""
         return f"{self.how} actions" if self.search is None else f"a search of {self.search} steps"
 
     def actions(
@@ -81,18 +81,18 @@ class Choice:
         seeds: NDArray[np.uint64],
         steps: NDArray[np.int64],
     ) -> NDArray[np.int32]:
-        """Actions by masked logits, as ``likeliest`` or ``drawn``; the searcher's are not among them."""
+        """Choose actions by masked logits, ``likeliest`` or ``drawn``; ``search`` is left to ``AgentPlayer``."""
         if self.how == LIKELIEST:
             return likeliest(logits, masks)
         return drawn(logits, masks, seeds, steps, self.player_seed)
 
 
 DEFAULT = Choice()
-"""Of all commands: the policy as it was trained, and as its figures were measured."""
+"""Default of all commands: actions are drawn, as in training and in the published figures."""
 
 
 def likeliest(logits: NDArray[np.float32], masks: Masks) -> NDArray[np.int32]:
-    """The valid action of the highest logit, the first of several: (n, actions) to int32 (n,)."""
+    """Return the valid action with the highest logit, the first of several: (n, actions) to int32 (n,)."""
     return np.where(masks, logits, -np.inf).argmax(axis=1).astype(np.int32)
 
 
@@ -103,7 +103,7 @@ def drawn(
     steps: NDArray[np.int64],
     player_seed: int,
 ) -> NDArray[np.int32]:
-    """Valid actions, each with the probability that the masked logits give it: int32 (n,).
+    """Draw valid actions with the probabilities of the masked logits: int32 (n,).
 
     logits and masks are (n, actions), the seeds and steps of the games (n,), player_seed 0 ... 2**32 - 1.
     """
@@ -111,7 +111,7 @@ def drawn(
 
 
 def probabilities(logits: NDArray[np.float32], masks: Masks) -> NDArray[np.float64]:
-    """The softmax over the valid actions, (n, actions); 0 for the others."""
+    """Return the softmax over the valid actions, (n, actions); 0 for the others."""
     valid = np.where(masks, logits, -np.inf).astype(np.float64)
     weights = np.exp(valid - valid.max(axis=1, keepdims=True))
     return weights / weights.sum(axis=1, keepdims=True)
@@ -120,7 +120,7 @@ def probabilities(logits: NDArray[np.float32], masks: Masks) -> NDArray[np.float
 def _gumbel(
     seeds: NDArray[np.uint64], steps: NDArray[np.int64], player_seed: int, num_actions: int
 ) -> NDArray[np.float32]:
-    """Noise of Gumbel's distribution, float32 (n, actions)."""
+    """Draw noise of Gumbel's distribution, float32 (n, actions)."""
     low, high = seed_pairs(seeds).T
     nothing = np.zeros_like(low)
     key: tuple[Words, Words] = nothing, np.full_like(low, player_seed)

@@ -1,4 +1,4 @@
-"""The agent of a MaskablePPO model, and its network in numpy."""
+"""Reader of the agent of a MaskablePPO model, and its network in numpy."""
 
 import math
 from pathlib import Path
@@ -24,7 +24,7 @@ _ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: TANH, nn.ReLU: RELU}
 
 
 def read_masked_ppo(world: World, path: Path, trust: bool) -> Agent:
-    """The agent of a model of this world; raises UsageError for another file. trust: as ``load_model`` has it."""
+    """Read the agent of a model of this world; raises UsageError for another file. trust: see ``load_model``."""
     model = load_model(path, world, "cpu", trust=trust)
     if (model.observation_space, model.action_space) != (observation_space(world), action_space(world)):
         raise UsageError(f"{path} is a model of another game: name one that plays {world.title}.")
@@ -42,13 +42,13 @@ def read_masked_ppo(world: World, path: Path, trust: bool) -> Agent:
 
 @torch.no_grad()
 def network_of(model: MaskablePPO, world: World) -> NumpyNetwork:
-    """The policy and the value of a model as one network, whose layers hold those of both side by side.
+    """Combine a model's policy and value networks into one, whose layers hold both side by side.
 
-    Raises UsageError for a model of other layers than MaskablePPO makes by itself.
+    Raises UsageError for a model with other layers than MaskablePPO's default ones.
     """
     policy: Any = model.policy
     shape = world.observation_shape
-    single = np.eye(math.prod(shape), dtype=np.float32).reshape(-1, *shape)  # observations of a 1 in one place each
+    single = np.eye(math.prod(shape), dtype=np.float32).reshape(-1, *shape)  # one-hot observations
     seen = np.random.default_rng(0).integers(2, size=(8, *shape)).astype(np.float32)
     try:
         order, features = (

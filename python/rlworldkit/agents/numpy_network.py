@@ -1,4 +1,4 @@
-"""The networks of the trainer in numpy: what `networks` computes in JAX, for players that should start at once."""
+"""The trainer's networks in numpy: the same as `networks` in JAX, for players that should start fast."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,10 +14,10 @@ from rlworldkit.ppo.value_heads import HEADS, values_of
 
 Floats = NDArray[np.float32]
 _LIBRARIES = ThreadpoolController()
-"""Those of numpy, whose threads mostly wait for each other in networks of this size."""
+"""Limits the threads of numpy's BLAS, which mostly wait for each other in networks of this size."""
 
 NumpyEncoder = Callable[[Mapping[str, Any], Floats], Floats]
-"""``encoder(parameters, observations (n, *shape))`` is what the first hidden layer reads, (n, features).
+"""``encoder(parameters, observations (n, *shape))`` returns the input of the first hidden layer, (n, features).
 
 It may have an attribute ``symmetry``, a `rlworldkit.ppo.symmetry.Symmetry`."""
 
@@ -25,8 +25,8 @@ It may have an attribute ``symmetry``, a `rlworldkit.ppo.symmetry.Symmetry`."""
 class NumpyNetwork:
     """A network with one trunk and two heads: observations (n, *shape) to (logits (n, actions), values (n,)).
 
-    Raises ParityError if ``params`` are the parameters of something else, and ValueError, once called, where they do
-    not fit the observations or each other.
+    Raises ParityError if ``params`` belong to no such network. A call raises ValueError if they do not fit the
+    observations or each other.
     """
 
     architecture: Architecture
@@ -39,7 +39,7 @@ class NumpyNetwork:
         self.params, self._layers = params, params["params"]
 
     def __call__(self, observations: Floats) -> tuple[Floats, Floats]:
-        """Evaluate observations, on one thread."""
+        """Evaluate observations on one thread."""
         with _LIBRARIES.limit(limits=1, user_api="blas"):
             return self._outputs(observations)
 
@@ -56,7 +56,7 @@ class NumpyNetwork:
         logits = dense(self._layer("policy"), hidden)
         if symmetry:
             logits = symmetry.turned_back(logits, turn, np)
-        if self.architecture.num_privileges:  # which players do not know
+        if self.architecture.num_privileges:  # players lack these inputs
             unknown = hidden[:, :1] * np.zeros(self.architecture.num_privileges, np.float32)
             hidden = self._activate(dense(self._layer(CRITIC), np.concatenate([hidden, unknown], axis=1)))
         head = HEADS[self.architecture.value_head]
@@ -75,7 +75,7 @@ class NumpyNetwork:
 
 
 def dense(layer: Any, inputs: Floats) -> Floats:  # noqa: ANN401 - parameters
-    """A fully connected layer on the last axis; raises ValueError where its parameters do not fit the inputs."""
+    """Apply a fully connected layer to the last axis; raises ValueError if its parameters do not fit the inputs."""
     try:
         kernel, bias = layer["kernel"], layer["bias"]
         fits = kernel.ndim == 2 and kernel.shape == (inputs.shape[-1], *bias.shape)

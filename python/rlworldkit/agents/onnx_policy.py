@@ -1,4 +1,4 @@
-"""Read policies in ONNX files, of whatever origin, and compute them with onnxruntime."""
+"""Reader of policies in ONNX files of any origin, which onnxruntime computes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from rlworldkit.runs.saved_config import read_saved_config
 LIMIT = 512 * MIB
 """The largest file that is read, in bytes."""
 WORLD = "world"
-"""The entry of the metadata that names the policy's world."""
+"""Metadata key with the name of the policy's world."""
 _OTHER = "give an .onnx policy such as `export` writes"
 
 
 def read_onnx(path: Path, world: World) -> Callable[[Floats, Masks], tuple[Floats, Floats]]:
-    """The policy in a file: observations (n, *shape) and masks (n, actions) to logits (n, actions) and values (n,).
+    """Read a policy: observations (n, *shape) and masks (n, actions) to logits (n, actions) and values (n,).
 
-    The graph takes observations, float32 (batch, *shape), and may take a mask, bool (batch, actions). It gives logits,
-    float32 (batch, actions), and may give a ``value``, float32 (batch,) or (batch, 1); without it values are NaN.
+    The graph takes observations, float32 (batch, *shape), and may take a mask, bool (batch, actions). It returns
+    logits, float32 (batch, actions), and maybe a ``value``, float32 (batch,) or (batch, 1); without it values are NaN.
 
-    Raises UsageError with one sentence for anything else: a larger file, data in other files, other shapes, a policy
-    that names another world, or one that needs more memory or time than an ``OnnxProcess`` has.
+    Raises UsageError with one sentence for any other file: too large, with data in other files, of other shapes, of
+    another world, or in need of more memory or time than an ``OnnxProcess`` has.
     """
     content, metadata = _read(path)
     if metadata.get(WORLD, world.name) != world.name:
@@ -55,12 +55,12 @@ def read_onnx(path: Path, world: World) -> Callable[[Floats, Masks], tuple[Float
 
 
 def onnx_metadata(path: Path) -> dict[str, str]:
-    """What a file says of its policy; raises UsageError as ``read_onnx``."""
+    """Read the metadata of a policy's file; raises UsageError as ``read_onnx``."""
     return _read(path)[1]
 
 
 def onnx_settings(path: Path) -> dict[str, Any]:
-    """The settings of the training that a file names, or those beside it; raises UsageError as ``read_onnx``."""
+    """Read the training settings from a file's metadata, else from its folder; raises UsageError as ``read_onnx``."""
     with _refused(path):
         provenance = json_of(onnx_metadata(path).get("provenance", "{}").encode())
     settings = provenance.get("settings") if is_object(provenance) else None
@@ -68,14 +68,14 @@ def onnx_settings(path: Path) -> dict[str, Any]:
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, str]]:
-    """The content of a file and its metadata, once it is known to need no other files."""
+    """Read a file's content and metadata, and check that it needs no other files."""
     import onnx
 
     with _refused(path):
         content = read_bytes(path, LIMIT)
         try:
             model = onnx.load_model_from_string(content)
-        except Exception:  # protobuf's, of whichever of its implementations
+        except Exception:  # protobuf's, which depends on its implementation
             raise Unreadable("it is no ONNX model, or a damaged one") from None
         if _has_external_data(model):
             raise Unreadable("it keeps data in other files")
@@ -83,7 +83,7 @@ def _read(path: Path) -> tuple[bytes, dict[str, str]]:
 
 
 def _has_external_data(message: Any) -> bool:  # noqa: ANN401 - of protobuf, which reads none nested over 100 deep
-    """Whether a message, or any that it holds, keeps data in other files."""
+    """Whether a message, or a message nested in it, keeps data in other files."""
     if getattr(message, "external_data", ()) or getattr(message, "data_location", 0):
         return True
     nested = (value for field, value in message.ListFields() if field.message_type)
@@ -96,7 +96,7 @@ def _refused(path: Path) -> AbstractContextManager[None]:
 
 
 def _ports(ports: Mapping[str, list[Any]], world: World) -> tuple[str, list[str], Sequence[str]]:
-    """Names of the inputs for observations and for a mask, and of the outputs; raises Unreadable for others."""
+    """Find the inputs for observations and for a mask, and the outputs; raises Unreadable if they do not fit."""
     floats, actions = "tensor(float)", [len(world.actions)]
     inputs, outputs = ports["inputs"], ports["outputs"]
     if any(not shape or isinstance(shape[0], int) for _, _, shape in inputs):

@@ -1,4 +1,4 @@
-"""onnxruntime in a process of its own, which may take only so much memory and time: an ONNX file can ask for any."""
+"""onnxruntime in a process with limited memory and time, because an ONNX file can ask for any amount of both."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from rlparity.engines.python_process import end_process, enlarge_pipe, python_co
 from rlparity.io.safe_read import MIB, Unreadable
 
 SECONDS = 60.0
-"""To load a file, or to compute one batch."""
+"""Time limit to load a file, or to compute one batch."""
 MEMORY = 4096 * MIB
-"""Of the process, beside four times the file. macOS holds nobody to it."""
+"""Memory limit of the process in bytes, plus four times the file. macOS does not enforce it."""
 _CLOSING_SECONDS = 5.0
 
 
 class OnnxProcess:
-    """A running onnxruntime with one file's graph; the end of this object ends it. Threads may share it."""
+    """A process that runs onnxruntime with one file's graph, and ends with this object. Threads may share it."""
 
     def __init__(self, content: bytes) -> None:
-        """Start it. Raises Unreadable, with half a sentence, where the file cannot be loaded."""
+        """Start the process. Raises Unreadable, with half a sentence, if the file cannot be loaded."""
         log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         command = python_command("-m", __name__, str(MEMORY + 4 * len(content)))
         process = subprocess.Popen(
@@ -37,7 +37,7 @@ class OnnxProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
-            process_group=0,  # Ctrl+C in a terminal is this process's to handle
+            process_group=0,  # Ctrl+C in a terminal reaches only this process
         )
         assert process.stdin is not None
         assert process.stdout is not None
@@ -47,10 +47,10 @@ class OnnxProcess:
         self._process, self._lock = process, threading.Lock()
         self._channel = Channel(process.stdout, process.stdin)
         self.ports = self._ask(content=np.frombuffer(content, np.uint8))
-        """Name, type and shape of each of the ``inputs`` and ``outputs``."""
+        """Name, type and shape of all ``inputs`` and ``outputs`` of the graph."""
 
     def run(self, outputs: Sequence[str], inputs: dict[str, Any]) -> list[Any]:
-        """The arrays of these outputs; raises Unreadable where they cannot be had."""
+        """Compute the arrays of these outputs; raises Unreadable if that fails."""
         arrays: list[Any] = self._ask(outputs=outputs, inputs=inputs)["arrays"]
         return arrays
 
@@ -76,7 +76,7 @@ def main() -> None:
 
     resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]),) * 2)
     channel = Channel(sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb"))
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever onnxruntime prints is no message
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep what onnxruntime prints out of the channel
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # errors are raised
     session: Any = None

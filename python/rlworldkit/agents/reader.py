@@ -1,6 +1,6 @@
-"""Reading agents from files of every kind, and finding them by name or in the folder of a run.
+"""Reader of agents from files of every kind, by path, by name or from the folder of a run.
 
-It is light to import, so that a world's module may say by an ``AgentReader`` what is its own.
+The module is cheap to import, so that a world's module can make an ``AgentReader`` with its own additions.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ from rlworldkit.sb3.model_file import timesteps_of
 
 PARAMS, CHECKPOINT, MODEL, ONNX = ".npz", ".pkl", ".zip", ".onnx"
 RANDOM = "random"
-"""The name of the player that plays by chance."""
+"""Name of the player that draws valid actions uniformly."""
 
 
 @dataclass(frozen=True)
 class AgentReader:
-    """How a world's agents are read, as its ``World.read_agent``: what it adds to that which holds for every world.
+    """A world's additions to the readers of agents, as its ``World.read_agent``.
 
-    networks: the encoders of its networks in numpy, by name.
-    files: readers of kinds of files of its own, by the ends of their names.
-    players: the logits that players of its own give observations and masks, by name.
+    networks: the numpy encoders of its networks, by name.
+    files: readers of its own kinds of files, by suffix.
+    players: its own players by name, each a function of observations and masks that returns logits.
     """
 
     networks: Callable[[], Mapping[str, NumpyEncoder | None]] = lambda: {"mlp": None}
@@ -45,20 +45,20 @@ class AgentReader:
     players: Mapping[str, Callable[[NDArray[Any], NDArray[np.bool_]], Floats]] = field(default_factory=dict)
 
     def __call__(self, world: World, path: Path) -> Agent:
-        """As ``read_agent``."""
+        """Read an agent; see ``read_agent``."""
         return read_agent(world, path)
 
 
 def reader_of(world: World) -> AgentReader:
-    """What a world says of its agents."""
+    """Return a world's ``AgentReader``, or one without additions."""
     return world.read_agent if isinstance(world.read_agent, AgentReader) else AgentReader()
 
 
 def read_agent(world: World, name: str | Path, **how: Any) -> Agent:  # noqa: ANN401 - as read_file has them
-    """The agent of this name, in this file, or the furthest good one in this folder of a run.
+    """Read the agent of this name, in this file, or the furthest trained usable one in this folder of a run.
 
-    A file or folder of the name of an agent that comes with the world goes before it. Raises ParityError, with one
-    sentence, where there is none that can be used; ``how`` as ``read_file``.
+    A file or folder takes precedence over an agent that comes with the world under the same name. Raises ParityError,
+    with one sentence, if no agent can be used. how: options of ``read_file``.
     """
     if str(name) == RANDOM:
         return agent_of_logits(RANDOM, uniform)
@@ -71,9 +71,9 @@ def read_agent(world: World, name: str | Path, **how: Any) -> Agent:  # noqa: AN
 
 
 def first_agent(world: World, paths: Iterable[Path], **how: Any) -> Agent | None:  # noqa: ANN401 - as read_file
-    """The agent in the first of these files that holds one; None where there are no files.
+    """Read the agent in the first of these files that has one; None if there are no files.
 
-    Files that were passed over are named on standard error; raises the ParityError of the first where all are bad.
+    Skipped files are named on standard error; if all files fail, the ParityError of the first is raised.
     """
     faults: list[ParityError] = []
     for path in paths:
@@ -91,9 +91,9 @@ def first_agent(world: World, paths: Iterable[Path], **how: Any) -> Agent | None
 
 
 def agent_files(world: World, path: Path) -> Sequence[Path]:
-    """The file of this name; of the folder of a run its agents, the furthest first.
+    """List the file of this name, or the agents in the folder of a run, the furthest trained first.
 
-    They are parameters and checkpoints of `train`, or else models of `train-sb3`, or else the world's own.
+    A folder's agents are parameters and checkpoints of `train`, else models of `train-sb3`, else the world's own.
     """
     path = world.agent_at(path)
     if not os.path.isdir(path):  # pathlib's own raises for a name that no file can have
@@ -105,7 +105,7 @@ def agent_files(world: World, path: Path) -> Sequence[Path]:
 
 
 def agents_text(world: World) -> str:
-    """The kinds and names of agents."""
+    """Describe the kinds and names of agents, for messages."""
     files = "params_*.npz", "checkpoint_*.pkl", *(f"*{kind}" for kind in (ONNX, *reader_of(world).files))
     named = [f"`{name}`" for name in (*world.agents, *player_names(world))]
     kinds = ", ".join([*files, "a MaskablePPO .zip", "the folder of a run", *named[:-1]])
@@ -113,23 +113,23 @@ def agents_text(world: World) -> str:
 
 
 def player_names(world: World) -> Sequence[str]:
-    """The names of players that are in no file."""
+    """List the names of players without a file."""
     return (*reader_of(world).players, RANDOM)
 
 
 def is_agent(world: World, path: Path) -> bool:
-    """Whether a file is named as one of an agent."""
+    """Whether a file has a suffix of agents."""
     return path.suffix in (PARAMS, CHECKPOINT, MODEL, ONNX, *reader_of(world).files)
 
 
 def read_file(
     world: World, path: Path, *, hidden_dim: int | None = None, num_layers: int | None = None, trust: bool = False
 ) -> Agent:
-    """The agent in a file.
+    """Read the agent in a file.
 
-    hidden_dim, num_layers: width and number that the hidden layers must have; None: as the file has them. trust: allow
-    a model of MaskablePPO to be unpickled, which can run arbitrary code. Raises ParityError where the file cannot be
-    read, or holds no agent of this world or of these sizes.
+    hidden_dim, num_layers: required width and number of the hidden layers; None: any. trust: allow a model of
+    MaskablePPO to be unpickled, which can run arbitrary code. Raises ParityError if the file cannot be read, or has no
+    agent of this world or of these sizes.
     """
     sizes = hidden_dim, num_layers
     if not is_agent(world, path):
@@ -162,7 +162,7 @@ def read_file(
 
 
 def agent_of_params(world: World, params: Params, path: Path) -> Agent:
-    """The agent of parameters, which are those of ``path``; raises ParityError where they are not of this world."""
+    """Make the agent of parameters from the file ``path``; raises ParityError if they do not fit this world."""
     network = NumpyNetwork(params, reader_of(world).networks())
     try:
         logits, _ = network(np.zeros((1, *world.observation_shape), np.float32))

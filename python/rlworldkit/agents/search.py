@@ -1,12 +1,12 @@
-"""A search on top of an agent: what it may do is tried in games of the same present and other futures.
+"""Rollout search on top of an agent: it tries actions from the present state with other random numbers.
 
-A tried action is followed by some steps of the policy; what it is worth is the discounted reward until then, and the
-value that the network gives where the game goes on. The chance of a rollout is drawn for it alone, before its first
-step (``JaxEnv.reseed``), so that no search sees what its own game is going to draw. All actions of a game are tried
-under the same chance: what is common to them cancels out where they are compared.
+A rollout plays the action and then some steps of the policy. Its return is the discounted reward, plus the network's
+value where the game goes on. A rollout gets a seed of its own before its first step (``JaxEnv.reseed``), so that the
+search does not see the draws that its own game is going to make. All actions of a game are tried with the same seeds:
+luck that they share cancels out when they are compared.
 
-The policy's likeliest action stays unless another one is better by more than chance: whatever earned most was lucky.
-Only what the policy itself may well do is tried: the other actions would take most of the time and win few games more.
+The policy's likeliest action stays unless another one is better by more than chance, since the best return is partly
+luck. Only actions that the policy itself finds likely are tried: others would take most of the time and win little.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from rlworldkit.ppo.params import Params
 from rlworldkit.runs.folder import CONFIG
 
 PolicyAndValue = Callable[[Compact], tuple[Array, Array]]
-"""From compact observations with one leading axis to logits and values."""
+"""Function of compact observations with one leading axis that returns logits and values."""
 
 LANES = 256
-"""Games that are played on side by side. Always so many: what one of them comes to does not depend on their number."""
+"""Rollouts that are played side by side; constant, so that a return does not depend on the number of rollouts."""
 SURE = 1.0
-"""By how many standard errors an action must be better than the policy's likeliest to be taken instead."""
+"""Standard errors by which an action must be better than the policy's likeliest to be taken instead."""
 LIKELY = 0.05
 """The least probability that the policy must give an action for it to be tried."""
 _ENGINE = "jax"
@@ -49,7 +49,7 @@ _NO_SEARCH = "leave --search out"
 
 
 class Search(NamedTuple):
-    """rollouts: of each action. steps: of the policy in each of them. discount: of rewards, for each step."""
+    """Size of a search. rollouts: per action. steps: of the policy per rollout. discount: of rewards per step."""
 
     rollouts: int
     steps: int
@@ -58,18 +58,18 @@ class Search(NamedTuple):
 
 @fixed_switches()
 def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice, *, following: bool = False) -> Player:
-    """A player with an agent's judgement, unless the search of ``choice`` knows better.
+    """Make a player that takes an agent's likeliest action, unless the search of ``choice`` finds a better one.
 
-    Without that it takes the likeliest action. A choice depends on the game so far and on (player's seed, game's seed,
-    step) alone. Rewards are those at the prices of ``env``.
+    Its choice depends on the game so far and on (player's seed, game's seed, step) alone. Rewards are those at the
+    prices of ``env``.
 
-    The player follows its games on the JAX engine of ``world``, whose states must be those of ``env``, whichever engine
-    they are played on: their seeds and its own actions say everything. So it must be asked before every step of theirs,
-    in the same places from their start on; EngineError where the games it is asked about are others.
+    The player replays its games, from their seeds and its own actions, on the JAX engine of ``world``, whose states
+    must be those of ``env``; the games themselves may run on any engine. So it must be called before each of their
+    steps, with the same game at the same index from the start; it raises EngineError if the masks differ.
 
-    following: a game that ends is followed by the next one, by the world's rule, and its steps are counted on.
+    following: a game that ends is followed by the next one, by the world's rule, and ``steps`` is not reset.
 
-    Raises ParityError, with one sentence, where the settings of the agent's run cannot be read, or the world has no
+    Raises ParityError, with one sentence, if the settings of the agent's run cannot be read, or the world has no
     such engine.
     """
     if _ENGINE not in world.engines:
@@ -102,7 +102,7 @@ def searcher_of(world: World, env: JaxEnv, agent: Agent, choice: Choice, *, foll
 
 
 def judge_of(agent: Agent, env: JaxEnv) -> tuple[Params, Callable[[Params, Compact], tuple[Array, Array]]]:
-    """Parameters and the judgement by them in JAX: the agent's network, or a call of the agent where it has none."""
+    """Return parameters and a JAX function of them: the agent's network, or a callback to an agent without one."""
     if agent.network is not None:
         params = agent.network().params
         network = network_of(params, env.networks(), len(env.observation_shape))
@@ -132,9 +132,9 @@ def judge_of(agent: Agent, env: JaxEnv) -> tuple[Params, Callable[[Params, Compa
 def search_program(
     env: JaxEnv, params: Params, judge: Callable[[Params, Compact], tuple[Array, Array]], search: Search, seed: int
 ) -> Callable[..., Array]:
-    """The compiled search for the actions, int32 (n,), of n games, which are the first of ``states``, leaves (m, …).
+    """Make the jitted search for the actions, int32 (n,), of the first n games of ``states``, leaves (m, …).
 
-    It is called with states, seeds, uint32 (n, 2), and steps (n,), which tell one search from another, and masks.
+    It takes states, seeds, uint32 (n, 2), and steps (n,), from which its random keys are derived, and masks.
     """
 
     @jax.jit
@@ -155,7 +155,7 @@ def search_program(
 
 
 def discount_of(agent: Agent) -> float:
-    """The discount of an agent's run; the trainer's own where its settings are not known."""
+    """Return the discount of an agent's training; the trainer's default if its settings are unknown."""
     gamma = agent.settings().get("gamma", TrainConfig.gamma)
     if fault := SHARE.fault(gamma):
         raise UsageError(f"gamma {fault}, got {gamma!r} in {agent.path.parent / CONFIG}.")
@@ -163,9 +163,9 @@ def discount_of(agent: Agent) -> float:
 
 
 def best_actions(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
-    """The actions to take in n games, int32 (n,); the arguments are those of ``returns_of``.
+    """Return the actions to take in n games, int32 (n,); the arguments are those of ``returns_of``.
 
-    A game in which the policy is sure what to do is not searched.
+    A game in which the policy finds only one action likely is not searched.
     """
     logits, _ = judge(jax.vmap(env.compact)(states))
     chances = jax.nn.softmax(jnp.where(masks, logits, -jnp.inf), axis=-1)
@@ -175,19 +175,19 @@ def best_actions(env: JaxEnv, judge: PolicyAndValue, search: Search, states: Sta
 
 
 def returns_of(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State, masks: Array, keys: Array) -> Array:
-    """Returns of the rollouts of every action in n games, float32 (n, actions, rollouts); -inf where it is not tried.
+    """Play rollouts in n games; their returns are float32 (n, actions, rollouts), -inf for actions that are not tried.
 
-    Rollouts of one number have the same chance, whatever their action. They are played ``LANES`` at a time, so that
-    games with few actions to try, or that are over, cost little. Memory goes with the rollouts, time with those of
-    tried actions. states: leaves (n, …). masks: the actions to try, all of them valid, bool (n, actions). keys: where
-    each game's search takes its chance from, keys of JAX (n,). Nothing else is random.
+    Rollouts of one number use the same random numbers, whatever their action. They are played ``LANES`` at a time, so
+    that games with few actions to try, or that are over, cost little. Memory grows with the number of rollouts, time
+    with that of tried actions. states: leaves (n, …). masks: the actions to try, all of them valid, bool (n, actions).
+    keys: JAX keys (n,), the only source of randomness of each game's search.
     """
     shape = (*masks.shape, search.rollouts)
 
     def rollouts(lane: Array) -> Array:
         game, action, number = jnp.unravel_index(lane, shape)
         state = jax.tree.map(lambda leaf: leaf[game], states)
-        # the action is not folded in: it is tried under the same chance as the others
+        # the action is not folded in: all actions are tried with the same random numbers
         key = jax.vmap(jax.random.fold_in)(keys[game], number)
         return _rollout_returns(env, judge, search, state, action.astype(jnp.int32), key)
 
@@ -199,10 +199,10 @@ def returns_of(env: JaxEnv, judge: PolicyAndValue, search: Search, states: State
 
 
 def surely_best(returns: Array, usual: Array) -> Array:
-    """The actions, int32 (n,), that are ahead of the ``usual`` ones, int32 (n,), by more than chance; else those.
+    """Return the actions, int32 (n,), that beat the ``usual`` ones, int32 (n,), by more than chance; else ``usual``.
 
     ``returns``, (n, actions, rollouts) of two rollouts at least, are compared rollout by rollout. Of several better
-    actions it is the one that is ahead by most in the worst case.
+    actions, the one with the highest lower bound on its advantage is taken.
     """
     ahead = returns - jnp.take_along_axis(returns, usual[:, None, None], axis=1)
     ahead = jnp.where(returns > -jnp.inf, ahead, 0.0)
@@ -214,7 +214,7 @@ def surely_best(returns: Array, usual: Array) -> Array:
 def _rollout_returns(
     env: JaxEnv, judge: PolicyAndValue, search: Search, state: State, action: Array, key: Array
 ) -> Array:
-    """The discounted return of one rollout in each of n games: ``action``, int32 (n,), and then the policy's."""
+    """Play one rollout in each of n games, ``action``, int32 (n,), then the policy's; gives the discounted returns."""
     chance, policy = jax.vmap(jax.random.split, out_axes=1)(key)
     seeds = jax.vmap(lambda one: jax.random.bits(one, (2,), jnp.uint32))(chance)
     state = jax.vmap(env.reseed)(state, seeds)

@@ -1,1 +1,1 @@
-"""Any world as an environment: of Gymnasium, one game or many, and of Stable-Baselines3."""
+"""Environments of any world for Gymnasium (one game or many), Stable-Baselines3 and Gymnax."""

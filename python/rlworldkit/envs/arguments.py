@@ -9,19 +9,19 @@ from rlparity import State
 from rlparity.errors import UsageError
 
 UNLIMITED = -1
-"""The value for ``gym.make`` where not even the registered limit shall hold."""
+"""Value of ``max_episode_steps`` that lifts even the limit registered with Gymnasium."""
 _JSON = (dict, list, tuple, bool, int, float, str, type(None))
 
 
 def check_seed(seed: int) -> int:
-    """The seed; raises UsageError outside 0 … 2**64 − 1."""
+    """Return the seed; raises UsageError outside 0 … 2**64 − 1."""
     if not 0 <= seed < 1 << 64:
         raise UsageError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}.")
     return seed
 
 
 def check_limit(max_episode_steps: int | None) -> int | None:
-    """The limit, None for none; raises UsageError below 1, except for Gymnasium's -1, which is none too."""
+    """Return the limit, None for none; raises UsageError below 1, except for Gymnasium's -1, which means none, too."""
     if max_episode_steps is None or max_episode_steps == UNLIMITED:
         return None
     if max_episode_steps < 1:
@@ -30,14 +30,14 @@ def check_limit(max_episode_steps: int | None) -> int | None:
 
 
 def check_action(action: Any, count: int) -> int:  # noqa: ANN401 - whatever a policy returns
-    """The action; raises UsageError where it is none of 0 … count − 1."""
-    if isinstance(action, (int, np.integer)) and 0 <= action < count:  # almost every action is, and this is quick
+    """Return the action as an int; raises UsageError unless it is in 0 … count − 1."""
+    if isinstance(action, (int, np.integer)) and 0 <= action < count:  # fast path for almost every action
         return int(action)
     return int(_checked(action, (), count, f"an action is a whole number from 0 to {count - 1}"))
 
 
 def check_actions(actions: Any, games: int, count: int) -> NDArray[np.int32]:  # noqa: ANN401 - as above
-    """One action for each game, int32 (games,); raises UsageError where one is none of 0 … count − 1."""
+    """Return one action for each game, int32 (games,); raises UsageError unless all are in 0 … count − 1."""
     wanted = f"a step takes one action for each of {games} games, a whole number from 0 to {count - 1}"
     return _checked(actions, (games,), count, wanted)
 
@@ -50,16 +50,16 @@ def _checked(given: Any, shape: tuple[int, ...], count: int, wanted: str) -> NDA
     if array.shape != shape or array.dtype.kind not in "biuf":  # bools, integers and floats
         text = " ".join(repr(given).split())
         raise UsageError(f"{wanted}, not {text if len(text) <= 80 else f'{text[:80]}…'}.")
-    valid = (array >= 0) & (array < count) & (array == np.floor(array))  # none of which nan is
+    valid = (array >= 0) & (array < count) & (array == np.floor(array))  # all false for NaN
     if not valid.all():
         raise UsageError(f"{wanted}, not {array[~valid][0]}.")
     return array.astype(np.int32)
 
 
 def plain_state(state: Any) -> State:  # noqa: ANN401 - whatever a person takes for a state
-    """A complete state in plain Python values: numbers, flags and arrays of NumPy become those of JSON.
+    """Convert a complete state to JSON values: NumPy's numbers, flags and arrays become plain Python.
 
-    Raises UsageError, with the place, where it holds anything else.
+    Raises UsageError, naming the place, if it contains any other value.
     """
     return _plain(state, "state", (dict,))
 

@@ -1,4 +1,4 @@
-"""Episodes of many games: what every environment API over an engine shares."""
+"""Episodes of many games on an engine: the part that all environment APIs share."""
 
 import logging
 import threading
@@ -21,8 +21,8 @@ _LOGGER = logging.getLogger("rlworldkit")
 class EpisodeStep(NamedTuple):
     """Output of one step of all n games.
 
-    reward, components, events: as in BatchStep, 0 where a game was lost; events are 0 in worlds without events.
-    terminated, truncated: bool (n,). lost: the truncated games that an engine took with it when it failed.
+    reward, components, events: as in BatchStep, 0 for lost games; events are 0 in worlds without events.
+    terminated, truncated: bool (n,). lost: the truncated games that were lost because the engine failed.
     failure: why it failed, or None.
     """
 
@@ -36,16 +36,16 @@ class EpisodeStep(NamedTuple):
 
 
 class EpisodeOptions(TypedDict, total=False):
-    """How the games of every environment are played.
+    """Options that all environments take.
 
     engine: one of the world's engines; None: its first.
-    deadline: seconds that the engine may take for an answer, where it heeds that; None: its own choice.
-    restart: start an engine again when it fails: the next step plays nothing and truncates the episodes that were lost,
-        whose ``info["engine_restarted"]`` says why. One that fails again before it has played a step is not started a
-        third time. Without it EngineError is raised.
-    max_episode_steps: an episode is truncated after this many steps, even where it terminates with the last of them, as
-        ``TimeLimit`` of Gymnasium does; None and -1: only when the world says so.
-    prices: those of the reward that are not the world's own, by name.
+    deadline: seconds that the engine may take for an answer, if it supports a limit; None: the engine's default.
+    restart: restart an engine that fails: the next step plays nothing and truncates the lost episodes, with the reason
+        in ``info["engine_restarted"]``. EngineError is raised without this option, or if a restarted engine fails
+        before it has played a step.
+    max_episode_steps: an episode is truncated after this many steps, even if it terminates with the last of them, as
+        Gymnasium's ``TimeLimit`` does; None and -1: only the world truncates.
+    prices: prices of the reward that differ from the world's own, by name.
     """
 
     engine: str | None
@@ -56,13 +56,13 @@ class EpisodeOptions(TypedDict, total=False):
 
 
 class SingleThreadGuard:
-    """Admits one thread at a time; two would read each other's answers. Raises UsageError for a second one.
+    """Guard that admits one thread at a time and raises UsageError for others, which would read its answers.
 
-    ``claim`` keeps others out until this thread's next ``with`` block is left, also after Ctrl+C in between.
+    ``claim`` keeps other threads out until this thread leaves its next ``with`` block, even after Ctrl+C in between.
     """
 
     def __init__(self) -> None:
-        # not a lock, which Ctrl+C on its way out would leave closed: a dict is changed in one go too
+        # a dict, whose changes are atomic, too: Ctrl+C during the release of a lock could leave it locked
         self._inside: dict[str, int] = {}
 
     def claim(self) -> None:
@@ -82,7 +82,7 @@ class Episodes:
     """``num_games`` games of a world, their observations, and the statistics of their episodes.
 
     ``observation`` (n, *shape), ``mask`` bool (n, actions), ``seeds`` uint64 (n,) and ``facts`` (n, facts), int64 or
-    float64, are those of the last answer; every step makes new arrays.
+    float64, come from the engine's last answer; every step makes new arrays.
 
     Raises:
         UsageError: an option is wrong, or another thread is playing.
@@ -113,7 +113,7 @@ class Episodes:
         self._failure: str | None = None
         self._has_played = True
         self._engine = self._open()
-        # at random, so that the first games without a seed, which follow these by the world's rule, are random too
+        # random, so that the first games without a seed, which follow these by the world's rule, are random, too
         seeds = np.random.default_rng().integers(1 << 64, size=num_games, dtype=np.uint64)
         observation, facts = self._engine.reset(seeds, self._all), self._engine.facts()
         self._no_facts, self._no_events = np.zeros((num_games, 0)), np.zeros(num_games, np.uint32)
@@ -127,10 +127,10 @@ class Episodes:
         return np.concatenate([self.world.game_seeds(seed, 1) for seed in seeds.tolist()])
 
     def start(self, slots: Slots, seeds: NDArray[np.uint64] | None = None, *, in_place: bool = False) -> None:
-        """New episodes in slots (k,): the games of seeds (k,) or, without any, those that follow by the world's rule.
+        """Start episodes in slots (k,): from seeds (k,) or, without seeds, the next games by the world's rule.
 
         ``in_place`` writes into the arrays of the last step instead of copies, for callers that have not
-        handed them on.
+        returned these arrays to anybody.
         """
         with self._user:
             observation = self._insist(
@@ -139,14 +139,14 @@ class Episodes:
             self._place(observation, slots, in_place=in_place)
 
     def start_from(self, states: Sequence[State], slots: Slots) -> None:
-        """New episodes in slots (k,) from complete states (k,); raises StateRefused for a wrong one."""
+        """Start episodes in slots (k,) from complete states (k,); raises StateRefused for an invalid state."""
         with self._user:
             self._place(self._insist(lambda: self._engine.set_state(states, slots)), slots, in_place=False)
 
     def begin_step(self, actions: NDArray[np.integer[Any]], resting: Slots | None = None) -> None:
-        """Begin one action (n,), each one of the world's, in every game; ``finish_step`` must follow.
+        """Start a step of all games with actions (n,), numbers of the world's actions; ``finish_step`` must follow.
 
-        resting: games (k,) to which this step means nothing, because ``start`` follows it there.
+        resting: games (k,) whose step is ignored, because ``start`` follows for them.
         """
         self._user.claim()
         self._actions = np.asarray(actions, np.int32)
@@ -155,7 +155,7 @@ class Episodes:
         self._insist(lambda: self._engine.begin_step(self._actions, restarting=False))
 
     def finish_step(self) -> EpisodeStep:
-        """Finish the step begun and return its output. Games that ended stay as they are until ``start``."""
+        """Finish the step and return its output. Games that ended stay as they are until ``start``."""
         with self._user:
             return self._finish_step()
 
@@ -184,11 +184,11 @@ class Episodes:
         return self.world.engines[self.engine](self.num_games, options)
 
     def close(self) -> None:
-        """End the engine."""
+        """Close the engine."""
         self._engine.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the engine, which is opened again with the same states."""
+        """Pickle everything but the engine, which is opened again with the same states."""
         return {**self.__dict__, "_engine": self.get_states(), "_user": None, "score": None}
 
     def __setstate__(self, kept: dict[str, Any]) -> None:
@@ -198,7 +198,7 @@ class Episodes:
         self._engine.set_state(kept["_engine"], self._all)
 
     def _finished(self) -> BatchStep:
-        """Return the step begun; nothing in any game where the engine failed and was started again."""
+        """Return the engine's step, or an empty one (all 0) if the engine failed and was restarted."""
         try:
             return self._engine.step(self._actions)
         except EngineError as error:
@@ -208,7 +208,7 @@ class Episodes:
         return BatchStep(self.observation, components, reward, terminated)
 
     def _insist(self, call: Callable[[], T]) -> T:
-        """Call, once more on a new engine where the engine fails."""
+        """Call a function, and retry it once on a restarted engine if the engine fails."""
         try:
             return call()
         except EngineError as error:
@@ -216,7 +216,7 @@ class Episodes:
             return call()
 
     def _recover(self, error: EngineError) -> None:
-        """Start a new engine with new games, all of them lost; raises the error where that is not wanted or no help."""
+        """Restart the engine, with all games lost; raises the error without ``restart``, or after a useless restart."""
         if not (self._restart and self._has_played):
             raise error
         self._engine.close()
@@ -227,13 +227,13 @@ class Episodes:
         _LOGGER.warning("the engine was started again: %s", error)
 
     def _of_played(self, values: Array) -> Array:
-        """Values (n, …) in an array of their own, 0 where games are lost."""
+        """Copy values (n, …), with 0 for lost games."""
         if self._failure is None:
             return values.copy()
         return values * ~self._lost.reshape(-1, *(1,) * (values.ndim - 1))
 
     def _see(self, observation: Array, played: NDArray[np.bool_]) -> None:
-        """Read observation, mask, seeds and facts of the games that played, or just started."""
+        """Read observation, mask, seeds and facts of the games that ``played`` or have just started."""
         engine = self._engine
         seen = [engine.unpacked(observation), engine.mask().copy(), engine.seeds().copy(), self._engines_facts()]
         if self._failure is not None:
@@ -242,7 +242,7 @@ class Episodes:
         self.observation, self.mask, self.seeds, self.facts = seen
 
     def _place(self, observation: Array, slots: Slots, *, in_place: bool) -> None:
-        """Read the same of slots (k,), where new episodes start."""
+        """Read observation, mask, seeds and facts of slots (k,), where new episodes start."""
         if not in_place:
             self.observation, self.mask = self.observation.copy(), self.mask.copy()
             self.seeds, self.facts = self.seeds.copy(), self.facts.copy()
@@ -255,6 +255,6 @@ class Episodes:
         self.statistics.start(slots, facts)
 
     def _engines_facts(self) -> Array:
-        """The facts as int64 or float64, (n, facts)."""
+        """Return the engine's facts as int64 or float64, (n, facts)."""
         facts = self._engine.facts()
         return (self._no_facts if facts is None else facts).astype(self._type_of_facts)

@@ -21,26 +21,26 @@ _ONLY = np.zeros(1, np.intp)
 
 
 class WorldEnv(gym.Env[Any, np.int64]):
-    """One game of a world.
+    """Gymnasium environment of one game of a world.
 
-    Observation: as the world splits it.
+    Observation: an array, or the dict of arrays that ``World.split`` makes of it.
 
-    Action: Discrete. Which actions are valid says ``info["action_mask"]``, int8, as ``action_space.sample(mask)``
-    takes it, and ``action_masks()``, bool, as MaskablePPO asks for it; neither costs a call to the engine.
+    Action: Discrete. The valid actions are in ``info["action_mask"]``, int8 for ``action_space.sample(mask)``, and
+    in ``action_masks()``, bool for MaskablePPO; neither costs a call to the engine.
 
     Info, after every reset and step: ``action_mask``, ``seed`` (of this game, as int64: ``seed % 2**64`` is the seed)
     and the world's facts. After a step also ``reward_breakdown`` and, only when true, the world's events. At the end
     ``episode_stats`` (`rlworldkit.envs.statistics.summary`).
 
-    Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s*. Without a seed comes the game that
-    follows by the world's rule, the first time a random one. ``options={"state": S}`` starts from a complete state, as
-    ``get_state`` gives it; its numbers may be NumPy's.
+    Start: ``reset(seed=s)`` plays the game that every engine plays from seed *s*. Without a seed it plays the next game
+    by the world's rule, the first time a random one. ``options={"state": S}`` starts from a complete state, as
+    ``get_state`` returns it; NumPy values are allowed in it.
 
     Args:
         world: the world.
         render_mode: ``ansi``, ``rgb_array``, ``human`` (a window), or None.
-        options: `episodes.EpisodeOptions`. Without ``max_episode_steps`` episodes may have as many steps as the
-            ``gym.make`` that makes this environment is told.
+        options: `episodes.EpisodeOptions`. Without ``max_episode_steps``, the limit of the ``gym.make`` call that
+            makes this environment applies.
 
     Raises:
         UsageError: an argument is wrong.
@@ -48,7 +48,7 @@ class WorldEnv(gym.Env[Any, np.int64]):
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES)}  # noqa: RUF012 - Gymnasium's own
-    """Of any world; that of an environment has its world's pace, too."""
+    """Metadata of any world; an instance's metadata has ``render_fps``, too."""
 
     def __init__(self, world: World, render_mode: str | None = None, **options: Unpack[EpisodeOptions]) -> None:
         if render_mode not in (None, *RENDER_MODES):
@@ -84,15 +84,15 @@ class WorldEnv(gym.Env[Any, np.int64]):
         return self._observation(), float(step.reward[0]), bool(step.terminated[0]), bool(step.truncated[0]), info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The valid actions now, bool (actions,), from the engine's last answer."""
+        """Return the valid actions now, bool (actions,), from the engine's last answer."""
         return self._episodes.mask[0].copy()
 
     def get_state(self) -> dict[str, Any]:
-        """The complete state, as the world's engines give it."""
+        """Return the complete state, in the format of the world's engines."""
         return self._episodes.get_states()[0]
 
     def render(self) -> Any:  # noqa: ANN401 - str, an array or nothing, by the mode
-        """The game: a text for ``ansi``, uint8 (height, width, 3) for ``rgb_array``; ``human`` shows a window."""
+        """Render the game: text for ``ansi``, uint8 (height, width, 3) for ``rgb_array``; ``human`` shows a window."""
         if self.render_mode is None:
             call = f'gym.make("{env_id(self.world)}", render_mode="ansi")'
             gym.logger.warn(f"nothing is rendered without a render mode: {call}")
@@ -110,14 +110,14 @@ class WorldEnv(gym.Env[Any, np.int64]):
         return None
 
     def close(self) -> None:
-        """End the engine and close the window; closing twice is fine."""
+        """Close the engine and the window; closing twice is fine."""
         self._episodes.close()
         if self._window is not None:
             self._window.close()
             self._window = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the window; the game continues where this is read."""
+        """Pickle everything but the window; the unpickled environment continues the game."""
         return {**self.__dict__, "_window": None}
 
     def _observation(self) -> Any:  # noqa: ANN401 - an array or a dict of arrays
@@ -125,10 +125,10 @@ class WorldEnv(gym.Env[Any, np.int64]):
 
 
 def _limit_of_make() -> int | None:
-    """Read the limit of the ``gym.make`` under which this is called; None outside of one, or where it has none.
+    """Read the step limit of the enclosing ``gym.make`` call; None outside of one, or if it has no limit.
 
-    ``gym.make`` passes its ``max_episode_steps`` to no environment but puts a ``TimeLimit`` around it. One whose last
-    info has statistics has to know the limit, so it is read from the variables of ``gym.make``.
+    ``gym.make`` does not pass ``max_episode_steps`` to the environment but wraps it in ``TimeLimit``. The environment
+    must know the limit to put the statistics into the last info, so it reads the local variables of ``gym.make``.
     """
     frame = inspect.currentframe()
     while frame is not None and frame.f_code is not gym.make.__code__:

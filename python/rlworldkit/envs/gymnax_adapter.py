@@ -1,4 +1,4 @@
-"""Any world for trainers written for gymnax 1.0 (an optional dependency: ``pip install gymnax``)."""
+"""Adapter of any world for trainers written for gymnax 1.0 (an optional dependency: ``pip install gymnax``)."""
 
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from rlworldkit.envs.gymnax_style import EnvParams, EnvState, GymnaxStyle
 
 
 class GymnaxAdapter(environment.Environment[EnvState, EnvParams]):  # type: ignore[misc]
-    """A ``GymnaxStyle`` environment as a gymnax ``Environment`` with its six-value step.
+    """gymnax ``Environment``, with its six-value step, around a ``GymnaxStyle`` environment.
 
     ``step`` returns (obs, state, reward, terminated, truncated, info); ``info`` has gymnax's
     ``final_observation`` in place of ``terminal_observation``. A game draws from its own seed, so the keys of

@@ -1,7 +1,7 @@
-"""Any world as a Gymnax-style environment: keys in, observations out, auto-reset inside, an optional time limit.
+"""Gymnax-style environment of any world: keys in, observations out, auto-reset inside, an optional time limit.
 
 All methods work on one game; batch them with ``jax.vmap``. States carry the game, never float
-observations: what a caller does not use of a step, XLA removes.
+observations; XLA removes the parts of a step that a caller does not use.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,10 +26,10 @@ NO_LIMIT = 2**31 - 1
 
 
 class EnvParams(struct.PyTreeNode):
-    """Parameters of the environment in Gymnax's sense; ``replace`` makes others of them.
+    """Parameters of the environment in Gymnax's sense; ``replace`` returns a changed copy.
 
-    max_steps_in_episode: an episode is truncated after this many steps; NO_LIMIT never does.
-    prices: those of the reward, as ``rlparity.World.price_values``; none: the environment's own.
+    max_steps_in_episode: an episode is truncated after this many steps; NO_LIMIT: never.
+    prices: prices of the reward, as ``rlparity.World.price_values``; empty: the environment's own.
     """
 
     max_steps_in_episode: int | Array = NO_LIMIT
@@ -39,7 +39,7 @@ class EnvParams(struct.PyTreeNode):
 class EnvState(NamedTuple):
     """One game: the world's state and the steps played in this episode (int32).
 
-    terminated, truncated: how the episode ended (bool). Both are false wherever the next game replaces one that ended.
+    terminated, truncated: how the episode ended (bool). Both are false after auto-reset, which starts the next game.
     """
 
     game: State
@@ -52,7 +52,7 @@ class GymnaxStyle:
     """``env`` with Gymnax's interface: ``reset``, ``step``, the spaces and, beyond Gymnax, ``get_action_mask``.
 
     ``max_steps`` truncates an episode after that many steps, unless the ``params`` handed to ``step`` say otherwise;
-    None never does, and costs nothing. A finished episode is replaced at once by the game that follows it.
+    None never truncates, and costs nothing. The next game replaces a finished one in the same step.
 
     Attributes: ``name``, ``reward_names`` (the components), ``num_actions`` and ``observation_size`` (in numbers).
     Environments, params and states can be copied and pickled. The spaces are gymnax's (``pip install gymnax``).
@@ -68,18 +68,18 @@ class GymnaxStyle:
 
     @property
     def default_params(self) -> EnvParams:
-        """The parameters that hold where ``reset`` and ``step`` are given none."""
+        """The parameters that ``reset`` and ``step`` use if they are given none."""
         prices = tuple(np.asarray(self.env.prices).tolist())
         return EnvParams(NO_LIMIT if self.max_steps is None else self.max_steps, prices)
 
     def action_space(self, params: EnvParams | None = None) -> "spaces.Discrete":
-        """The actions, valid or not."""
+        """Return the space of all actions, valid or not."""
         from gymnax.environments import spaces
 
         return spaces.Discrete(self.num_actions)
 
     def observation_space(self, params: EnvParams | None = None) -> "spaces.Box":
-        """Numbers in the range that the world names, float32."""
+        """Return the space of observations: float32 in the world's range."""
         from gymnax.environments import spaces
 
         return spaces.Box(self.env.low, self.env.high, self.env.observation_shape, jnp.float32)
@@ -99,10 +99,10 @@ class GymnaxStyle:
         """Play one action; returns (obs, state, reward, done, info), auto-reset included.
 
         ``key`` is unused: a game draws from its own seed. ``obs``, ``state`` and ``info["action_mask"]`` are those of
-        the next game where the episode ended. The rest of ``info`` speaks of the step itself:
-        ``reward_breakdown`` (float32 by component, reward units), ``terminated``, ``truncated``, what the world
-        says of a step, and ``terminal_observation``: what the episode itself shows after the action, which is
-        ``obs`` unless the episode ended.
+        the next game where the episode ended. The other entries of ``info`` describe the step itself:
+        ``reward_breakdown`` (float32 by component, reward units), ``terminated``, ``truncated``, the world's own
+        entries (``JaxEnv.info``), and ``terminal_observation``: the observation after the action in the same
+        episode, which equals ``obs`` unless the episode ended.
         """
         following, step = self.play(state, action, params)
         done = step.terminated | step.truncated
@@ -121,7 +121,7 @@ class GymnaxStyle:
     def play(
         self, state: EnvState, action: Array | int, params: EnvParams | None = None
     ) -> tuple[EnvState, StepOutput]:
-        """Play one action as ``step`` does, without observing anything."""
+        """Play one action as ``step`` does, without computing observations."""
         params = self.default_params if params is None else params
         env = self.env.with_prices(jnp.array(params.prices, jnp.int32)) if params.prices else self.env
         limit = params.max_steps_in_episode
@@ -131,11 +131,11 @@ class GymnaxStyle:
         return _in_progress(step.state, jnp.where(step.terminated | step.truncated, 0, steps)), step
 
     def get_action_mask(self, state: EnvState) -> Array:
-        """The valid actions, bool (actions,)."""
+        """Return the valid actions, bool (actions,)."""
         return self.env.mask(state.game)
 
     def observe(self, state: EnvState) -> Array:
-        """The observation, float32."""
+        """Return the observation, float32."""
         return self.env.observe(state.game)
 
 

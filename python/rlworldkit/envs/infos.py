@@ -14,19 +14,19 @@ Bools = NDArray[np.bool_]
 
 
 def signed(seeds: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Seeds as int64: ``seed % 2**64`` is the seed again. uint64 is a type that trainers' tensors hardly know."""
+    """Convert seeds to int64, because tensors hardly support uint64; ``seed % 2**64`` restores a seed."""
     return seeds.astype(np.int64)
 
 
 def view_of_one(episodes: Episodes, game: int) -> dict[str, Any]:
-    """Entries of every info: action_mask (int8 (actions,)), seed (as ``signed`` has it), and the world's facts."""
+    """Make the entries of every info: action_mask (int8 (actions,)), seed (``signed``), and the world's facts."""
     info = {"action_mask": episodes.mask[game].astype(np.int8), "seed": signed(episodes.seeds).item(game)}
     info.update(zip(episodes.world.facts, episodes.facts[game].tolist(), strict=False))
     return info
 
 
 def step_of_one(episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, Any]:
-    """Entries of the info of a step besides: the breakdown, events, and at the end the statistics."""
+    """Make the other entries of a step's info: reward breakdown, events, and statistics at the end of an episode."""
     happened = int(step.events[game])
     info: dict[str, Any] = {}
     if happened:
@@ -41,19 +41,19 @@ def step_of_one(episodes: Episodes, step: EpisodeStep, game: int) -> dict[str, A
 
 
 def summary_of_one(episodes: Episodes, game: int) -> Summary:
-    """The statistics of one episode, in plain numbers."""
+    """Return the statistics of one episode, in plain numbers."""
     return _plain(summary(episodes.world, episodes.score, episodes.statistics.of(np.array([game]))))
 
 
 def view_of_many(episodes: Episodes, where: Bools) -> dict[str, Any]:
-    """``view_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
+    """Make ``view_of_one`` for games ``where`` (n,) as arrays, with a mask ``_key`` for each key as in Gymnasium."""
     facts = dict(zip(episodes.world.facts, episodes.facts.T.copy(), strict=False))
     values = {"action_mask": episodes.mask.astype(np.int8), "seed": signed(episodes.seeds), **facts}
     return _marked({name: _only(value, where) for name, value in values.items()}, where)
 
 
 def step_of_many(episodes: Episodes, step: EpisodeStep, where: Bools) -> dict[str, Any]:
-    """``step_of_one`` of the games ``where`` (n,), with ``_key`` beside every key as in Gymnasium."""
+    """Make ``step_of_one`` for games ``where`` (n,) as arrays, with a mask ``_key`` for each key as in Gymnasium."""
     if not where.any():
         return {}
     rewards = _only(episodes.world.in_rewards(step.components), where)
@@ -81,7 +81,7 @@ def _plain(found: Summary) -> Summary:
 
 
 def _spread(found: Summary, slots: Slots, num_games: int) -> Summary:
-    """Arrays (k,) as arrays (n,) that are 0 outside slots (k,)."""
+    """Scatter arrays (k,) to slots (k,) of arrays (n,), with 0 elsewhere."""
     spread: Summary = {}
     for name, value in found.items():
         if isinstance(value, dict):
@@ -93,14 +93,14 @@ def _spread(found: Summary, slots: Slots, num_games: int) -> Summary:
 
 
 def _only(values: NDArray[Any], where: Bools) -> NDArray[Any]:
-    """Values (n, …), 0 outside ``where`` (n,)."""
+    """Return values (n, …) with 0 outside ``where`` (n,)."""
     if where.all():
         return values
     return np.where(where.reshape(-1, *(1,) * (values.ndim - 1)), values, np.zeros((), values.dtype))
 
 
 def _marked(values: dict[str, Any], where: Bools) -> dict[str, Any]:
-    """Values, and beside every key ``_key``: an array of its own that says where."""
+    """Add a mask ``_key``, a copy of ``where``, for every key."""
     infos: dict[str, Any] = {}
     for name, value in values.items():
         infos[name] = _marked(value, where) if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""Many games of a world as a vector environment of Stable-Baselines3: all in one engine, one call for all."""
+"""Stable-Baselines3 vector environment of many games of a world, which one engine steps in one call."""
 
 from collections.abc import Sequence
 from typing import Any, Unpack
@@ -19,16 +19,16 @@ from rlworldkit.render.show import picture_of
 
 
 class WorldVecEnv(BatchVecEnv):
-    """``num_envs`` games of a world; `gym_env.WorldEnv` says what one game is.
+    """Stable-Baselines3 environment of ``num_envs`` games of a world; see `gym_env.WorldEnv` for one game.
 
-    Games that end start anew in the same step, with the seeds that follow by the world's rule. The info of that step is
-    the old game's, with ``terminal_observation``, ``TimeLimit.truncated``, ``episode_stats`` and, for SB3's statistics,
-    ``episode`` (r, l, t); ``reset_infos`` has the new game's. With the same seeds all is as of ``DummyVecEnv`` over
-    single games, but that an observation of a single number is an array (1,), since SB3's networks need an axis.
+    A game that ends is replaced in the same step by the next one by the world's rule. The info of that step is the old
+    game's, with ``terminal_observation``, ``TimeLimit.truncated``, ``episode_stats`` and, for SB3's statistics,
+    ``episode`` (r, l, t); ``reset_infos`` has the new game's. With the same seeds the results equal ``DummyVecEnv``
+    over single games, except that a scalar observation is an array (1,), since SB3's networks need an axis.
 
     Args:
         world: the world.
-        num_envs: how many games.
+        num_envs: number of games.
         seed: ``reset`` plays the games seed, seed + 1, …, as after ``seed(seed)``; None: random ones.
         options: `episodes.EpisodeOptions`.
 
@@ -62,11 +62,11 @@ class WorldVecEnv(BatchVecEnv):
         return self._observation()
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Begin one action (n,) in every game; ``step_wait`` must follow."""
+        """Start a step with one action for each game, (n,); ``step_wait`` must follow."""
         self._episodes.begin_step(check_actions(actions, self.num_envs, len(self.world.actions)))
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Finish the step begun: observation, rewards float32 (n,), dones bool (n,), infos."""
+        """Finish the step; returns observation, rewards float32 (n,), dones bool (n,), infos."""
         episodes, step = self._episodes, self._episodes.finish_step()
         dones = step.terminated | step.truncated
         all_infos = [self._view(game) | infos.step_of_one(episodes, step, game) for game in range(self.num_envs)]
@@ -84,25 +84,25 @@ class WorldVecEnv(BatchVecEnv):
         return self._observation(), step.reward, dones, all_infos
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The valid actions now, bool (n, actions), from the engine's last answer."""
+        """Return the valid actions now, bool (n, actions), from the engine's last answer."""
         return self._episodes.mask
 
     def get_states(self) -> list[State]:
-        """The complete states of all games."""
+        """Return the complete states of all games."""
         return self._episodes.get_states()
 
     def get_images(self) -> Sequence[NDArray[np.uint8] | None]:
-        """A picture of every game."""
+        """Draw a picture of every game."""
         return [picture_of(self.world, state) for state in self.get_states()]
 
     def close(self) -> None:
-        """End the engine."""
+        """Close the engine."""
         self._episodes.close()
 
     def env_is_wrapped(
         self, wrapper_class: type[gym.Wrapper[Any, Any, Any, Any]], indices: VecEnvIndices = None
     ) -> list[bool]:
-        """No game is wrapped in anything; with their ``episode`` infos they count as monitored."""
+        """Return true only for ``Monitor``: games are not wrapped, but their infos have its ``episode`` entry."""
         from stable_baselines3.common.monitor import Monitor
 
         return [issubclass(wrapper_class, Monitor)] * len(list(self._get_indices(indices)))

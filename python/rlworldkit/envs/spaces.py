@@ -1,4 +1,4 @@
-"""Gymnasium's spaces, id and metadata of a world."""
+"""A world's spaces, id and metadata for Gymnasium."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ RENDER_MODES = ("ansi", "rgb_array", "human")
 
 
 def env_id(world: World) -> str:
-    """What Gymnasium calls the environments of a world, such as ``Orchard-v0``."""
+    """Return Gymnasium's id of a world's environments, such as ``Orchard-v0``."""
     return f"{world.title}-v0"
 
 
@@ -31,17 +31,17 @@ def register(world: World) -> str:
 
 
 def metadata_of(world: World) -> dict[str, Any]:
-    """Gymnasium's metadata of an environment."""
+    """Return Gymnasium's metadata of a world's environment."""
     return {"render_modes": list(RENDER_MODES), "render_fps": show_of(world).frames_per_second}
 
 
 def observation_space(world: World) -> Any:  # noqa: ANN401 - Gymnasium's Dict is no space of dicts to the type checker
-    """A new space of one game's observations: a space draws from a generator of its own, so none is shared."""
+    """Make a space of one game's observations; spaces are not shared, because each has a random generator."""
     if world.make_space is not None:
         return world.make_space()
     return spaces.Box(*world.observation_range, world.observation_shape, np.float32)
 
 
 def action_space(world: World) -> "spaces.Discrete[np.int64]":
-    """A new space of the world's actions."""
+    """Make a space of the world's actions."""
     return spaces.Discrete(len(world.actions))

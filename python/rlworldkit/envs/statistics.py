@@ -11,9 +11,9 @@ from rlworldkit.score import Counts, Score, Summary
 
 
 class Statistics:
-    """Running counts of the episodes of n games, from the facts (n, facts) with which they begin.
+    """Running counts of the episodes of n games.
 
-    events: the numbers of the events that are counted.
+    facts: (n, facts) at the start of the episodes. events: numbers of the events to count.
     """
 
     def __init__(self, components: int, actions: int, facts: Array, events: Sequence[int] = ()) -> None:
@@ -28,12 +28,12 @@ class Statistics:
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """Steps of the episode of each game, (n,): as many as it has had actions."""
+        """Steps of each game's episode, (n,)."""
         steps: NDArray[np.int64] = self._actions.sum(axis=1)
         return steps
 
     def start(self, slots: Slots, facts: Array) -> None:
-        """New episodes in slots (k,), with these facts (k, facts)."""
+        """Reset the counts in slots (k,) for new episodes with these facts (k, facts)."""
         self._components[slots], self._actions[slots], self._maxima[slots] = 0, 0, facts
         self._events[:, slots] = 0
 
@@ -45,11 +45,11 @@ class Statistics:
         played: NDArray[np.bool_],
         events: NDArray[np.uint32],
     ) -> None:
-        """One step of the games that ``played``, bool (n,).
+        """Count one step of the games that ``played``, bool (n,).
 
-        actions (n,), components (n, components) and events (n,), 0 where nothing was played, facts (n, facts) after it.
+        actions (n,). components (n, components), events (n,): 0 for games not played. facts (n, facts): after the step.
         """
-        # arrays of one type are added, and those of one dimension are indexed, much faster than others
+        # numpy adds arrays of one dtype, and indexes arrays of one dimension, much faster than others
         np.add(self._components, components.astype(np.float64), out=self._components)
         uses, taken = self._actions.reshape(-1), self._first_action + actions
         uses[taken] = uses[taken] + played
@@ -58,17 +58,17 @@ class Statistics:
             self._events += (events & self._event_bits) > 0
 
     def of(self, slots: Slots) -> Counts:
-        """The counts of the episodes in slots (k,)."""
+        """Return the counts of the episodes in slots (k,)."""
         actions = self._actions[slots]
         events = self._events[:, slots].T
         return Counts(self._components[slots], actions, self._maxima[slots], actions.sum(axis=1), events)
 
 
 def summary(world: World, score: Score, counts: Counts) -> Summary:
-    """The ``info["episode_stats"]`` of the episodes counted; every leaf is an array (k,).
+    """Make ``info["episode_stats"]`` of the episodes counted; every leaf is an array (k,).
 
     ``return`` and ``reward_breakdown`` (by component) in units of the reward, ``actions`` (uses by name),
-    ``steps``, and what the world says itself.
+    ``steps``, and the world's own statistics.
     """
     return {
         "return": world.in_rewards(counts.components.sum(axis=1)),

@@ -1,4 +1,4 @@
-"""Many games of a world as a native vector environment: all in one engine, one call for all."""
+"""Gymnasium vector environment of many games of a world, which one engine steps in one call."""
 
 from collections.abc import Sequence
 from typing import Any, Unpack
@@ -20,22 +20,22 @@ Bools = NDArray[np.bool_]
 
 
 class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
-    """``num_envs`` games of a world; `gym_env.WorldEnv` says what one game is.
+    """Vector environment of ``num_envs`` games of a world; see `gym_env.WorldEnv` for one game.
 
-    Observations, rewards (float64) and flags have a leading axis of games; infos hold arrays of that length, and
-    beside every key ``_key``, which games it concerns, as Gymnasium's own vector environments do. With the same
-    seeds it gives the same arrays as ``SyncVectorEnv`` over single games.
+    Observations, rewards (float64) and flags have a leading axis of games; infos hold arrays of that length and, for
+    every key, a mask ``_key`` of the games that have it, as in Gymnasium's own vector environments. With the same
+    seeds it returns the same arrays as ``SyncVectorEnv`` over single games.
 
     Seeds: ``reset(seed=s)`` plays the games s, s + 1, …; a list gives every game its own.
     ``options={"reset_mask": mask}`` resets only those games.
 
     Autoreset, by ``autoreset_mode``: ``NEXT_STEP`` (the default): the step after the end starts the next game
-    and ignores the action. ``SAME_STEP``: the step that ends gives the next game's first observation, and
+    and ignores the action. ``SAME_STEP``: the last step returns the next game's first observation, and
     ``final_obs`` and ``final_info`` in the info. ``DISABLED``: games wait for ``reset`` with a mask.
 
     Args:
         world: the world.
-        num_envs: how many games.
+        num_envs: number of games.
         render_mode: ``ansi``, ``rgb_array`` or None.
         autoreset_mode: an AutoresetMode or its value.
         options: `episodes.EpisodeOptions`.
@@ -93,12 +93,12 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         return self._observations(), infos.view_of_many(self._episodes, wanted)
 
     def step(self, actions: NDArray[np.int64] | Sequence[int]) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
-        """One action (n,) in every game."""
+        """Play one action in each game, (n,)."""
         self.step_async(actions)
         return self.step_wait()
 
     def step_async(self, actions: NDArray[np.int64] | Sequence[int]) -> None:
-        """Begin a step; ``step_wait`` must follow."""
+        """Start a step; ``step_wait`` must follow."""
         if self._mode is AutoresetMode.DISABLED and self._ended.any():
             waiting = np.flatnonzero(self._ended).tolist()
             raise UsageError(f'games {waiting} have ended: reset them with options={{"reset_mask": mask}} first.')
@@ -107,7 +107,7 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         self._episodes.begin_step(checked, np.flatnonzero(self._ended))
 
     def step_wait(self) -> tuple[Any, Floats, Bools, Bools, dict[str, Any]]:
-        """Finish the step begun and give its output."""
+        """Finish the step and return its output."""
         restarting = self._ended  # only in NEXT_STEP: the step of these games is their reset
         episodes = self._episodes
         step = episodes.finish_step()
@@ -128,24 +128,24 @@ class WorldVectorEnv(VectorEnv[Any, NDArray[np.int64], NDArray[Any]]):
         return self._observations(), step.reward.astype(np.float64), step.terminated, step.truncated, info
 
     def action_masks(self) -> Bools:
-        """The valid actions now, bool (n, actions), from the engine's last answer."""
+        """Return the valid actions now, bool (n, actions), from the engine's last answer."""
         return self._episodes.mask.copy()
 
     def get_states(self) -> list[State]:
-        """The complete states of all games."""
+        """Return the complete states of all games."""
         return self._episodes.get_states()
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every game: texts for ``ansi``, uint8 (height, width, 3) each for ``rgb_array``; None without a mode."""
+        """Render every game: texts for ``ansi``, uint8 (height, width, 3) for ``rgb_array``; None without a mode."""
         draw = {"ansi": text_of, "rgb_array": picture_of}.get(self.render_mode or "")
         return None if draw is None else tuple(draw(self.world, state) for state in self.get_states())
 
     def close_extras(self, **_: Any) -> None:  # noqa: ANN401 - Gymnasium passes on what close() was given
-        """End the engine."""
+        """Close the engine."""
         self._episodes.close()
 
     def _start_next(self, step: EpisodeStep, ended: Bools) -> dict[str, Any]:
-        """Start the games that follow those that ended; the infos of the step, the old games' in ``final_info``."""
+        """Start the next games where games ended; returns the step's infos, with the old games' in ``final_info``."""
         episodes = self._episodes
         final_info = infos.view_of_many(episodes, ended) | infos.step_of_many(episodes, step, ended)
         playing_on = infos.step_of_many(episodes, step, ~ended)

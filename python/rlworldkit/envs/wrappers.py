@@ -1,4 +1,4 @@
-"""A world's environment in the form that trainers with masks of their own ask for."""
+"""Wrapper for trainers that read the action mask from the observation."""
 
 from typing import Any, SupportsFloat
 
@@ -10,12 +10,12 @@ from rlparity.errors import UsageError
 
 
 class MaskInObservation(gym.Wrapper[dict[str, Any], Any, Any, Any], gym.utils.RecordConstructorArgs):
-    """The mask of ``info["action_mask"]`` in the observation: a Dict of the observation itself and the mask.
+    """Wrapper that adds ``info["action_mask"]`` to the observation: a Dict of the observation itself and the mask.
 
     Args:
         env: an environment whose infos have ``action_mask``, and whose actions are Discrete.
-        observation: the observation's name in the Dict, as the trainer wants it.
-        mask: the name of the mask, int8 (actions,).
+        observation: key of the observation in the Dict, as the trainer expects it.
+        mask: key of the mask, int8 (actions,).
 
     Raises:
         UsageError: the actions are not Discrete.

@@ -1,1 +1,1 @@
-"""Evaluation of players: whole episodes on any engine of a world, and their statistics."""
+"""Evaluation of players: complete episodes on any engine of a world, and their statistics."""

@@ -1,4 +1,4 @@
-"""Groups of trained runs, compared by the returns of their agents: figures, tables and a picture."""
+"""Comparison of groups of trained runs by the returns of their agents: figures, tables and a picture."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _THRESHOLDS = 101
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """A run. path: its agent. seed: that it was trained from, if known. score: of its agent."""
+    """A trained run. path: of its agent. seed: of its training, if known. score: of its agent."""
 
     path: str
     seed: int | None
@@ -44,11 +44,11 @@ Groups = Mapping[str, Sequence[ScoredRun]]
 
 
 def compared(groups: Groups, target: float | None = None, score: str = RETURN) -> dict[str, Any]:
-    """The figures as plain values: of each group, and of each pair of groups.
+    """Compare groups; returns the figures of each group, and of each pair of groups, as plain values.
 
-    target: the score that counts as optimal, for the optimality gap; None leaves that out. A paired difference is of
-    runs from the same seed in both groups, of their means where a group has several. score: what it is, in words. Runs
-    whose score is NaN are counted as ``left_out``; raises UsageError for a group that has no others.
+    target: the score that counts as optimal, for the optimality gap; None omits the gap. score: its name, in words. A
+    paired difference compares runs from the same seed in both groups, by their mean if a group has several. Runs with
+    a score of NaN are counted as ``left_out``; raises UsageError for a group without other runs.
     """
     everyone, groups = groups, {name: [run for run in of if not isnan(run.score)] for name, of in groups.items()}
     if empty := [name for name, runs in groups.items() if not runs]:
@@ -80,7 +80,7 @@ def compared(groups: Groups, target: float | None = None, score: str = RETURN) -
 
 
 def _by_seed(runs: Sequence[ScoredRun]) -> dict[int, float]:
-    """The mean score of the runs from each seed that is known."""
+    """Return the mean score of the runs from each known seed."""
     scores: dict[int, list[float]] = {}
     for run in runs:
         if run.seed is not None:
@@ -89,7 +89,7 @@ def _by_seed(runs: Sequence[ScoredRun]) -> dict[int, float]:
 
 
 def as_tables(figures: Mapping[str, Any]) -> list[Records]:
-    """Two tables for terminals and Markdown: of groups, and of pairs of them where there are several."""
+    """Make tables for terminals and Markdown: of the groups, and of their pairs if there are several groups."""
     shown = {"iqm": "interquartile mean", "median": "median", "mean": "mean"}
     if figures["target"] is not None:
         shown["optimality_gap"] = f"gap to {figures['target']:g}"
@@ -121,7 +121,7 @@ def as_tables(figures: Mapping[str, Any]) -> list[Records]:
 
 
 def draw_comparison(figures: Mapping[str, Any], kind: str) -> bytes:
-    """Interquartile means with their intervals and runs, and performance profiles, as a picture of this kind."""
+    """Draw interquartile means with intervals and runs, and performance profiles; returns an image of this kind."""
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     names, thresholds = [literal(name) for name in figures["groups"]], figures["thresholds"]

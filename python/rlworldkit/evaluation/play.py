@@ -1,4 +1,4 @@
-"""Playing whole episodes, and the record of each."""
+"""Playing of complete episodes, with a record of each."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -27,10 +27,10 @@ def play_episodes(
     max_steps: int | None = None,
     advance: Callable[[int], None] = lambda games: None,
 ) -> list[Episode]:
-    """The episodes of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴), in this order, ``num_envs`` at a time.
+    """Play the episodes of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴), ``num_envs`` at a time.
 
-    They are the same for every engine and every ``num_envs``. ``advance`` is told how many more have ended. Raises
-    EngineError where the engine cannot start, or fails.
+    Returned in the order of seeds, they are the same for every engine and every ``num_envs``. advance: called with the
+    number of episodes that have just ended. Raises EngineError if the engine cannot start, or fails.
     """
     games, seeds = min(num_envs, num_episodes), consecutive_seeds(first_seed, num_episodes)
     found: dict[int, Episode] = {}
@@ -75,7 +75,7 @@ def play_episodes(
 
 
 def ending_of(world: World, events: int, *, terminated: bool) -> str:
-    """The world's name of the end of a game, by the events of its last step."""
+    """Return the world's name of a game's ending, by the events of its last step."""
     happened = int(events)
     for event, ending in score_of(world).endings.items():
         if happened >> world.events.index(event) & 1:

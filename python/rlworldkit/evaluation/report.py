@@ -15,15 +15,15 @@ from rlparity.io.table import Table
 from rlworldkit.score import Episode, Figures, Rows, score_of
 
 _Z = 1.959964
-"""Standard deviations that hold 95% of a normal distribution."""
+"""Half-width, in standard deviations, of the interval that holds 95% of a normal distribution."""
 
 
 def summary(world: World, episodes: Sequence[Episode]) -> Figures:
-    """Return the figures as plain values, the world's among them.
+    """Return the figures of episodes as plain values, with the world's own figures.
 
-    Means are ``{"mean", "low", "high"}`` with a bootstrap interval, shares the same with Wilson's (1927). Of each
-    action with an opening: uses in an episode, and the share of its openings in which it was taken at once. ``prices``
-    are those that are not the game's own, in reward.
+    Means are ``{"mean", "low", "high"}`` with a bootstrap interval, shares the same with Wilson's (1927). An action has
+    its uses in an episode, its openings, and the share of openings in which it was taken at once. ``prices`` are those
+    that differ from the game's own, in reward.
     """
     score = score_of(world)
     reported = world.actions if score.actions is None else score.actions
@@ -44,12 +44,12 @@ def summary(world: World, episodes: Sequence[Episode]) -> Figures:
 
 
 def as_json(figures: Figures) -> str:
-    """The figures as JSON. A share of nothing is "NaN", and an interval from one episode infinite (`strict_json`)."""
+    """Format figures as JSON. A share of nothing is "NaN"; an interval from one episode is infinite (`strict_json`)."""
     return json_text(figures, indent=2) + "\n"
 
 
 def as_tables(world: World, figures: Figures, title: str) -> list[Table]:
-    """The figures for the terminal: an overview, the reward, and the uses of actions."""
+    """Make the tables for the terminal: an overview, the reward, and the uses of actions."""
     overview = Table(title=title, box=None, show_header=False, title_justify="left", title_style="bold")
     count = figures["episodes"]
     general: Rows = [
@@ -85,19 +85,19 @@ def _use(episodes: Sequence[Episode], action: int, taken: Figures) -> Figures:
 
 
 def means(columns: Mapping[str, ArrayLike]) -> dict[str, dict[str, float]]:
-    """The mean of each of these equally many values, and its interval of ``rlparity.io.intervals``."""
+    """Return the mean of each column, all of one length, with its interval by ``rlparity.io.intervals``."""
     found = mean_intervals(np.stack([np.asarray(values, np.float64) for values in columns.values()], axis=1))
     ends = "mean", "low", "high"
     return {name: dict(zip(ends, each, strict=True)) for name, each in zip(columns, found, strict=True)}
 
 
 def mean(values: ArrayLike) -> dict[str, float]:
-    """The mean of values and its interval, as of ``means``."""
+    """Return the mean of values with its interval, as ``means`` does."""
     return means({"": values})[""]
 
 
 def share(count: int, total: int) -> dict[str, float]:
-    """Wilson's interval of a binomial share; of nothing, everything is possible."""
+    """Return a binomial share with Wilson's interval; NaN in [0, 1] for a total of 0."""
     if not total:
         return {"mean": math.nan, "low": 0.0, "high": 1.0}
     part = count / total
@@ -107,16 +107,16 @@ def share(count: int, total: int) -> dict[str, float]:
 
 
 def interval(value: dict[str, float], style: str = ".2f") -> str:
-    """A mean and its interval, such as ``1.50 [1.20, 1.80]``; where there is none, ``1.50 [–, –]``."""
+    """Format a mean and its interval, such as ``1.50 [1.20, 1.80]``, or ``1.50 [–, –]`` without an interval."""
     low, high = (format(value[end], style) if math.isfinite(value[end]) else "–" for end in ("low", "high"))
     return f"{value['mean']:{style}} [{low}, {high}]"
 
 
 def percent(value: dict[str, float]) -> str:
-    """A share and its interval."""
+    """Format a share and its interval."""
     return interval(value, ".1%")
 
 
 def shares(counts: dict[str, int], total: int) -> str:
-    """Counts as shares of a total, such as ``died 90.0%, won 10.0%``."""
+    """Format counts as shares of a total, such as ``died 90.0%, won 10.0%``."""
     return ", ".join(f"{name} {count / total:.1%}" for name, count in counts.items()) or "–"

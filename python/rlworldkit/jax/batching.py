@@ -1,9 +1,9 @@
-"""Running one-game functions on batches without paying for `vmap`.
+"""Run one-game functions on batches without the cost of `vmap`.
 
 An engine is written on arrays of any batch shape. Under `jax.vmap` its loops would carry and select the
 whole state of every game; run natively on ``(games,)`` arrays they stop when the last game is done. These
-helpers let callers write `vmap` and get the native code, and they carry rule marks out of loops and conditionals.
-Inside ``one_game`` they trace a single game, for translation into a program that plays one game after the other
+helpers let callers write `vmap` and get the batched code, and they carry rule marks out of loops and conditionals.
+Inside ``one_game`` they trace a single game, for translation into a program that plays one game after another
 (`rlworldkit.jax.native`).
 """
 
@@ -28,12 +28,12 @@ Inputs = TypeVar("Inputs")
 Outputs = TypeVar("Outputs")
 
 RARE_WORK = "rare_work"
-"""The name by which ``run_rarely`` is found in a jaxpr; its last argument is whether the work is needed."""
+"""Name of the call that ``run_rarely`` leaves in a jaxpr; its last argument is whether the work is needed."""
 _is_one_game: ContextVar[bool] = ContextVar("is_one_game", default=False)
 
 
 def one_game() -> AbstractContextManager[None]:
-    """Trace one game at a time in this thread, as a context: what is rare is a conditional, and nothing is vmapped."""
+    """Context that traces a single game in this thread: rare work is a conditional, and nothing is vmapped."""
     return holding(_is_one_game, True)
 
 
@@ -43,10 +43,10 @@ def is_one_game() -> bool:
 
 
 def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
-    """A one-game function from one on batches: ``core`` takes and gives pytrees with a leading games axis.
+    """Make a one-game function from ``core``, which maps pytrees with a leading games axis to such pytrees.
 
-    The result takes pytrees without that axis; however often it is vmapped, ``core`` sees one flat batch. Rule marks
-    that fire in ``core`` are collected outside.
+    The one-game function takes pytrees without that axis; however often it is vmapped, ``core`` sees one flat batch.
+    Rule marks that fire in ``core`` are passed on to the caller.
     """
 
     def with_marks(*args: Any) -> tuple[Any, Marks]:
@@ -70,7 +70,7 @@ def batch_native(core: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _batch_native(core: Callable[..., Any], axes: int = 0) -> Callable[..., Any]:
-    """A function of pytrees with so many leading axes from one of a flat batch; under vmap they are one more."""
+    """Make a function of pytrees with ``axes`` games axes from ``core``, which has one; each vmap adds an axis."""
     function = custom_vmap(partial(_on_flat_batch, core, axes))
 
     @function.def_vmap
@@ -95,7 +95,7 @@ def _broadcast(axis_size: int, in_batched: Any, args: Any) -> Any:
 
 
 def choose(wanted: Array, yes: Tree, no: Tree) -> Tree:
-    """The games of ``yes`` where ``wanted`` (bool ``(games,)``) holds, else those of ``no``."""
+    """Select for each game its leaves of ``yes`` where ``wanted`` (bool ``(games,)``) holds, else those of ``no``."""
 
     def chosen(one: Array, other: Array) -> Array:
         return jnp.where(wanted.reshape(-1, *(1,) * (one.ndim - 1)), one, other)
@@ -112,10 +112,10 @@ def where_wanted(
     chunk: int,
     share: int | None = None,
 ) -> Outputs:
-    """``function(inputs)`` for the games where ``wanted`` (bool ``(games,)``) holds, else ``otherwise``.
+    """Return ``function(inputs)`` for the games where ``wanted`` (bool ``(games,)``) holds, else ``otherwise``.
 
-    Rare, heavy work is done only for the games that need it; they are gathered into chunks of at most ``chunk`` games,
-    or of one game in ``share`` where that is more. All leaves begin with the axis of games.
+    For rare, heavy work, done only for the games that need it. They are gathered into chunks of up to ``chunk``
+    games, or of a ``share``-th of all games if that is more. All leaves have a leading games axis.
     """
     if is_one_game() and wanted.shape == (1,):
         return run_rarely(wanted[0], partial(function, inputs), otherwise)
@@ -140,22 +140,22 @@ def where_wanted(
 
 
 def _first_true(flags: Array, count: int) -> Array:
-    """The indices (int32) of the first ``count`` true flags, and an index past the end where there are no more."""
+    """Return the indices (int32) of the first ``count`` true flags, padded with an index past the end."""
     number = jnp.cumsum(flags, dtype=jnp.int32) - 1
     nothing = jnp.full(count, len(flags), jnp.int32)
     return nothing.at[jnp.where(flags, number, count)].set(jnp.arange(len(flags), dtype=jnp.int32), mode="drop")
 
 
 def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -> Outputs:
-    """``function(*args)``, or zeros where ``needed`` (one bool for the whole batch) is false.
+    """Return ``function(*args)``, or zeros where ``needed`` (one bool for the whole batch) is false.
 
-    XLA fuses cheap producers into each of their consumers, and so works out anew for every plane what
-    dozens of planes depend on. A conditional is where fusion ends: its results are computed once. TPUs, which do not
-    compute anything twice, get none.
+    XLA fuses cheap producers into each of their consumers, so a value that dozens of planes depend on is computed
+    again for every plane. A conditional stops the fusion: its results are computed once. XLA for TPUs does not
+    duplicate work, so the function is called directly there.
     """
     if is_tracing_for("tpu"):
         return function(*args)
-    marking = jax.jit(_marking(function))  # so that learning its shapes and calling it share one trace
+    marking = jax.jit(_marking(function))  # so that eval_shape and the call share one trace
     zeros = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(marking, *args))
     outputs, marks = lax.cond(needed, marking, lambda *_: zeros, *args)
     add(marks)
@@ -163,7 +163,7 @@ def computed_once(needed: Array, function: Callable[..., Outputs], *args: Any) -
 
 
 def run_if(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -> Outputs:
-    """``function()``, or ``otherwise`` where ``needed`` (one bool for the whole batch) is false."""
+    """Return ``function()``, or ``otherwise`` where ``needed`` (one bool for the whole batch) is false."""
     unmarked = _unmarked(function)
     outputs, marks = lax.cond(needed, _marking(function), lambda: (otherwise, unmarked))
     add(marks)
@@ -171,7 +171,7 @@ def run_if(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -
 
 
 def run_rarely(needed: Array, function: Callable[[], Outputs], otherwise: Outputs) -> Outputs:
-    """``run_if`` for work of one game that few need: a GPU puts it off, and does it for these together."""
+    """Apply ``run_if`` to work of one game that few games need; in a GPU program a second kernel does it."""
 
     def rare_work(otherwise: Outputs, needed: Array) -> Outputs:
         return run_if(needed, function, otherwise)
@@ -180,9 +180,9 @@ def run_rarely(needed: Array, function: Callable[[], Outputs], otherwise: Output
 
 
 def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs, *, unrolled: int = 1) -> Inputs:
-    """``lax.fori_loop`` from 0, counted in int32, whose body may mark rules.
+    """Run ``lax.fori_loop`` from 0, with an int32 counter and a body that may mark rules.
 
-    unrolled: rounds that a TPU plays as one, where they are small; elsewhere they would only take longer to compile.
+    unrolled: iterations of a small body to unroll on a TPU; elsewhere unrolling would only slow compilation.
     """
 
     def marking(i: Array, state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
@@ -195,7 +195,7 @@ def repeat(times: int, body: Callable[[Array, Inputs], Inputs], start: Inputs, *
 
 
 def while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs], start: Inputs) -> Inputs:
-    """``lax.while_loop`` whose body may mark rules."""
+    """Run ``lax.while_loop`` with a body that may mark rules."""
     begun = start, _unmarked(body, start)
     end, marks = _while_loop(lambda state: going(state[0]), partial(_marked_too, body), begun)
     add(marks)
@@ -203,7 +203,7 @@ def while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs
 
 
 def _while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Inputs], start: Inputs) -> Inputs:
-    """``lax.while_loop``; on a TPU the body says whether there is another round, which is one operation less."""
+    """Run ``lax.while_loop``; on a TPU the body also evaluates the condition, which saves an operation per round."""
     if not is_tracing_for("tpu"):
         return lax.while_loop(going, body, start)
 
@@ -215,19 +215,19 @@ def _while_loop(going: Callable[[Inputs], Array], body: Callable[[Inputs], Input
 
 
 def _marked_too(body: Callable[[Inputs], Inputs], state: tuple[Inputs, Marks]) -> tuple[Inputs, Marks]:
-    """One more round of a loop, and the marks that fired in this round or before."""
+    """Run one more round of a loop; returns its state and the marks that fired in this round or before."""
     inner, before = state
     inner, more = _marking(body)(inner)
     return inner, {name: before[name] | more[name] for name in before}
 
 
 def _marking(function: Callable[..., Outputs]) -> Callable[..., tuple[Outputs, Marks]]:
-    """The function with its marks as a second result, which are none unless somebody collects them."""
+    """Wrap a function to return its marks as a second result, empty outside ``collecting``."""
     return collecting(function) if is_collecting() else lambda *args: (function(*args), {})
 
 
 def _unmarked(function: Callable[..., Any], *args: Any) -> Marks:
-    """The marks of a function as they are where none fired; none unless somebody collects them."""
+    """Return the marks of a function, all of them false; empty outside ``collecting``."""
     if not is_collecting():
         return {}
     shapes = jax.eval_shape(collecting(function), *args)[1]

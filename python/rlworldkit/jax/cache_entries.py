@@ -1,4 +1,4 @@
-"""Damaged entries of JAX's compilation cache, which JAX itself never replaces: it compiles, and warns, in every run."""
+"""Replacement of damaged entries in JAX's compilation cache: JAX keeps them, and recompiles and warns in every run."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 _FAULT = re.compile(r"Error (reading|writing) persistent compilation cache entry for '(.*?)': (.*)", re.DOTALL)
-"""How JAX warns."""
+"""JAX's warning about a cache entry: operation, program and reason."""
 
 
 def replace_damaged_entries() -> None:
-    """Have a damaged entry compiled and written again, and say so in a sentence instead of JAX's warnings."""
+    """Recompile and rewrite damaged entries, and print one sentence in place of JAX's warning."""
     if getattr(warnings.showwarning, "func", None) is not _show:
         warnings.filterwarnings("always", message="Error (reading|writing) persistent compilation cache entry")
         warnings.showwarning = partial(_show, warnings.showwarning)
 
 
 def damaged_entries(folder: Path, program: str = "") -> Iterator[Path]:
-    """The entries in a folder, of this program or of all, that cannot be read or unpacked."""
+    """Yield the cache files of one program, or of all, that cannot be unpacked."""
     from jax._src.compilation_cache import decompress_executable
 
     for path in folder.glob(f"{program}*-cache"):
@@ -30,7 +30,7 @@ def damaged_entries(folder: Path, program: str = "") -> Iterator[Path]:
             decompress_executable(path.read_bytes())
         except FileNotFoundError:  # removed by another process
             continue
-        except Exception:  # of whichever library packed it
+        except Exception:  # depends on the compression library
             yield path
 
 
@@ -45,7 +45,7 @@ def _show(show: Any, message: Warning | str, *args: Any, **options: Any) -> None
     sentence = f"The compilation cache {folder} fails for {program} ({reason}): each run compiles it again."
     for path in damaged_entries(Path(folder), f"{program}-") if doing == "reading" else ():
         try:
-            path.unlink(missing_ok=True)  # JAX writes no entry that is there
+            path.unlink(missing_ok=True)  # JAX does not overwrite an entry
             sentence = f"Compiling {program} again, because {path} was damaged."
         except OSError as error:
             remedy = "remove it, or each run compiles it again"

@@ -1,4 +1,4 @@
-"""The categorical distribution that policies draw actions from: distrax's, or its equal where distrax is missing.
+"""Categorical distribution that policies draw actions from: distrax's, or an equivalent where distrax is missing.
 
 distrax 0.1.5 imports tensorflow-probability 0.25, which at import reads ``jax.interpreters.xla.pytype_aval_mappings``,
 a name that JAX 0.7 removed; `restore_aval_table` puts it back. Where distrax is not installed, or a JAX release breaks
@@ -16,9 +16,9 @@ from jax._src import core
 
 
 class Categorical:
-    """What is used of ``distrax.Categorical``, with the same results.
+    """Subset of ``distrax.Categorical`` that policies use, with the same results.
 
-    logits: float (..., actions), normalised when given. Methods return arrays of the leading axes.
+    logits: float (..., actions), normalised by the constructor. Methods return arrays of the leading axes.
     """
 
     def __init__(self, logits: Array) -> None:
@@ -46,7 +46,7 @@ class Categorical:
         return jnp.where((value < 0) | (value >= actions), -jnp.inf, log_prob)
 
     def entropy(self) -> Array:
-        """Entropy in nats; an action of no probability adds 0, however small its logit."""
+        """Entropy in nats; an action of probability 0 adds 0, however small its logit."""
         log_probs = jax.nn.log_softmax(self.logits)
         probs = jnp.exp(log_probs)
         return -(jnp.where(probs == 0, 0.0, log_probs) * probs).sum(axis=-1)
@@ -58,7 +58,7 @@ def categorical_class() -> type[Categorical]:
     restore_aval_table(jax.interpreters.xla)
     try:
         import distrax
-    except Exception:  # not installed, or broken by another release of JAX, in whatever way
+    except Exception:  # not installed, or broken in any way by another release of JAX
         return Categorical
     return distrax.Categorical
 

@@ -25,17 +25,17 @@ from rlworldkit.jax.switches import fixed_switches, switch
 from rlworldkit.jax.trace_cache import load_or_trace
 
 _MIN_WIDTH, _MAX_SHARED_WIDTH = 8, 256
-"""Up to this many games are played as the next power of two, so that engines of many widths share their programs."""
+"""Smallest batch, and the largest that is padded to a power of two so that engines of many widths share programs."""
 _PROGRAMS: dict[tuple[Any, ...], Callable[..., Any]] = {}
 """Compiled programs by function, environment, marks and width."""
 
 
 class JaxEngine(BatchEngine):
-    """``games`` games of ``env``, jitted, with numpy arrays at the border.
+    """Batch engine that plays ``games`` games of ``env`` with jitted programs; takes and returns numpy arrays.
 
-    Few games are filled up with copies of the last one, which are neither returned nor counted. Programs are compiled
-    once for each ``env`` object, so a world keeps one and gives it to all its engines. marks: count rule marks. prices:
-    those of the reward, as ``rlparity.EngineOptions`` has them; None: the world's own.
+    Small batches are padded with copies of the last game, which are neither returned nor counted. Programs are compiled
+    once for each ``env`` object, so a world shares one object among its engines. marks: count rule marks. prices: of
+    the reward, as in ``rlparity.EngineOptions``; None: the world's own.
     """
 
     @fixed_switches()
@@ -50,14 +50,14 @@ class JaxEngine(BatchEngine):
         self._computes_arrays = False
         self._begun: tuple[bytes, bool, tuple[State, Observed, StepArrays, MarkCounts]] | None = None
         self._resting: tuple[frozenset[int], State] = frozenset(), None
-        # nobody asked for these games: their marks do not count
+        # placeholders until the first reset: their marks do not count
         no_seeds, uncounted = np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_)
         self._state, self._observed, _ = self._run(programs.reset, no_seeds, uncounted)
         self._counts = np.zeros(len(self._marks), np.int64) if self._marks else None
 
     @property
     def states(self) -> State:
-        """The present states, leaves (m, …) with m at least ``games``: theirs come first."""
+        """The current states, leaves (m, …) with m at least ``games``; rows from ``games`` on are padding."""
         return self._state
 
     @fixed_switches()
@@ -105,7 +105,7 @@ class JaxEngine(BatchEngine):
 
     @fixed_switches()
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:
-        """JAX dispatches the step and returns."""
+        """Dispatch the step to JAX without waiting for its result."""
         function = programs.step_restarting if restarting else programs.step
         begun = self._run(function, self._state, actions[self._original], self._is_original)
         self._arrays = self._run(programs.state_arrays, begun[0]) if self._computes_arrays else None
@@ -141,7 +141,7 @@ class JaxEngine(BatchEngine):
 
     @fixed_switches()
     def state_arrays(self) -> Mapping[str, NDArray[Any]] | None:
-        """Once asked for, they are computed along with every step."""
+        """Return the states as arrays; after the first call every ``begin_step`` computes them, too."""
         if self._arrays is None:
             self._arrays = self._run(programs.state_arrays, self._state)
         self._computes_arrays = self._arrays is not None
@@ -178,7 +178,7 @@ class JaxEngine(BatchEngine):
     def origins(
         self, before: StateDict, actions: NDArray[Any], states: tuple[StateDict, StateDict], fields: Sequence[str]
     ) -> Sequence[tuple[Path, int]]:
-        env = self._traced.with_prices(self._prices)  # of native programs JAX knows no lines
+        env = self._traced.with_prices(self._prices)  # native programs carry no source lines
 
         def play(state: State, action: Array) -> tuple[State, dict[str, Any]]:
             step = env.step(state, action)
@@ -204,7 +204,7 @@ class JaxEngine(BatchEngine):
         return _PROGRAMS[key](self._prices, *args)
 
     def _placed(self, made: tuple[State, Observed, MarkCounts], slots: Slots) -> NDArray[Any]:
-        """Take new states of some games; returns their observations."""
+        """Store new states, count their marks, and return the observations of ``slots``."""
         self._state, self._observed, fired = jax.block_until_ready(made)
         self._begun = self._arrays = None
         self._count(fired)
@@ -214,7 +214,7 @@ class JaxEngine(BatchEngine):
         if self._begun is None or self._begun[:2] != (actions.tobytes(), restarting):
             self.begin_step(actions, restarting=restarting)
         assert self._begun is not None
-        # what failed, such as for want of memory, is an error here; numpy's view of it would end the process
+        # a failed step, such as out of memory, raises here; numpy's view of its arrays would crash the process
         self._state, self._observed, played, fired = jax.block_until_ready(self._begun[2])
         self._begun = None
         self._count(fired)
@@ -243,12 +243,12 @@ def _choose_rows(chosen: NDArray[np.bool_], yes: Array, no: Array) -> NDArray[An
 
 
 def _narrowed(facts: Any) -> NDArray[Any]:
-    """Facts (n, facts), put together where they came as words (n, facts, 2)."""
+    """Return facts (n, facts), joined to int64 where they come as pairs of words (n, facts, 2)."""
     return to_int64(facts) if facts.ndim == 3 else facts
 
 
 def _draws(words: Mapping[str, NDArray[np.uint32]]) -> Iterator[Draw]:
-    """The words (indices, 3) of each site that ``Draws.note`` was told of."""
+    """Yield the draws that ``Draws.note`` recorded, from the words (indices, 3) of each site."""
     for site, rows in words.items():
         for index in np.flatnonzero(rows[:, 0]).tolist():
             _, event, word = rows[index].tolist()

@@ -1,4 +1,4 @@
-"""Choosing what plays the games of a world in JAX, without importing JAX before."""
+"""Choice of the backend that plays a world in JAX; JAX is imported only when an environment is made."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rlworldkit.jax.env import JaxEnv
 
 VARIABLE = "RLWORLDKIT_ENGINE_BACKEND"
-"""The environment variable that chooses, for programs without the flag and for processes that a command starts."""
+"""Environment variable with the backend, for programs without the flag and for child processes."""
 AUTO, XLA, NATIVE = "auto", "xla", "native"
 BACKENDS = OneOf((AUTO, XLA, NATIVE))
 HELP = (
@@ -27,7 +27,7 @@ HELP = (
 
 
 def add_backend_flag(parser: argparse._ActionsContainer) -> None:
-    """Add ``--engine-backend``, which chooses as soon as it is read."""
+    """Add ``--engine-backend``, which takes effect while arguments are parsed."""
     parser.add_argument("--engine-backend", choices=BACKENDS.words, action=_Choose, help=HELP)
 
 
@@ -37,15 +37,15 @@ class _Choose(argparse.Action):
 
 
 def choose_backend(name: str | None) -> None:
-    """Use this backend in this process and those that it starts; None: what the environment says."""
+    """Use this backend in this process and its child processes; None keeps the environment variable as it is."""
     if name is not None:
         os.environ[VARIABLE] = name
 
 
 def jax_env_of(world: World) -> JaxEnv:
-    """The world in JAX, at its prices, played by the backend that is chosen.
+    """Return the world's JAX environment at the world's prices, on the chosen backend.
 
-    Raises UsageError where it has no engine there, or where the backend cannot play here.
+    Raises UsageError if the world has no JAX engine, or if the backend does not work here.
     """
     if world.jax is None:
         raise UsageError(f"{world.name} has no engine in JAX, which this needs: take a world that has one.")
@@ -54,9 +54,9 @@ def jax_env_of(world: World) -> JaxEnv:
 
 
 def on_backend(env: JaxEnv) -> JaxEnv:
-    """The world played by the backend that is chosen; raises UsageError where that cannot play here.
+    """Return the environment on the chosen backend; raises UsageError if the backend does not work here.
 
-    The same environment gives the same result, so that engines share their programs.
+    The same environment gives the same object, so that engines share their programs.
     """
     name = os.environ.get(VARIABLE) or AUTO
     if fault := BACKENDS.fault(name):

@@ -1,4 +1,4 @@
-"""The programs that ``JaxEngine`` compiles: pure functions of an environment, names of marks, and arrays of games."""
+"""The programs that ``JaxEngine`` compiles: pure functions of an environment, mark names, and arrays of games."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ MarkCounts = Array | None
 """The number of times that each mark fired, int32 (marks,); None where marks are not counted."""
 
 _MIN_CHUNK, _CHUNK_SHARE = 8, 128
-"""Games are restarted in chunks of this many, or of one in so many where games are many."""
+"""Games are restarted in chunks of ``_MIN_CHUNK``, or of one game in ``_CHUNK_SHARE`` if that is more."""
 
 
 class Observed(NamedTuple):
@@ -45,12 +45,12 @@ class StepArrays(NamedTuple):
 def with_prices(
     function: Callable[..., Any], env: JaxEnv, marks: Marks, prices: Array | NDArray[np.int32], *args: Any
 ) -> Any:
-    """Call a program of ``env`` with traced prices, so that other prices compile nothing anew."""
+    """Call a program of ``env`` with traced prices, so that other prices need no new compilation."""
     return function(env.with_prices(prices), marks, *args)
 
 
 def reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, Observed, MarkCounts]:
-    """Begin games from their seeds."""
+    """Start games from their seeds."""
     state, fired = _on_games(env.reset, marks)(seeds)
     return state, *observe(env, marks, state, counted, fired)
 
@@ -58,7 +58,7 @@ def reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[Stat
 def restart(
     env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array, counted: Array
 ) -> tuple[State, Observed, MarkCounts]:
-    """Begin the games that follow those of ``before`` where ``wanted``."""
+    """Start the games that follow those of ``before`` where ``wanted``; elsewhere keep ``state``."""
     state, fired = _next_games(env, marks, before, state, wanted)
     return state, *observe(env, marks, state, counted, fired)
 
@@ -75,8 +75,8 @@ def step(
 def step_restarting(
     env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
 ) -> tuple[State, Observed, StepArrays, MarkCounts]:
-    """Play one step of every game, and begin the next one where it ended."""
-    if marks:  # a step and a start count on their own
+    """Play one step of every game, and start the next game where one ended."""
+    if marks:  # a mark that fires in the step and in the restart counts twice
         step, fired = _on_games(env.step, marks)(state, actions)
         ended = step.terminated | step.truncated
         state, started = _next_games(env, marks, step.final, step.final, ended)
@@ -107,7 +107,7 @@ def state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array 
 def observe(
     env: JaxEnv, marks: Marks, state: State, counted: Array, fired: MarkCounts = None
 ) -> tuple[Observed, MarkCounts]:
-    """Observe all games; also count the marks that fired, here and before, in the games ``counted``."""
+    """Observe all games, and count the marks that fired here or before (``fired``) in the games ``counted``."""
     observation, more = _on_games(env.observe, marks)(state)
     observed = Observed(observation, jax.vmap(env.mask)(state), jax.vmap(env.seed)(state), _facts(env, state))
     total = [jnp.sum(each * counted[:, None], axis=0, dtype=jnp.int32) for each in (fired, more) if each is not None]
@@ -115,7 +115,7 @@ def observe(
 
 
 def _on_games(function: Callable[..., Any], marks: Marks) -> Callable[..., tuple[Any, Array | None]]:
-    """A function of one game on many, with the marks that fired in each: bool (n, marks), or None for no marks."""
+    """Vmap a one-game function; its second result is the marks fired in each game, bool (n, marks), or None."""
 
     def with_marks(*args: Any) -> tuple[Any, Array]:
         result, fired = collecting(function)(*args)
@@ -125,7 +125,7 @@ def _on_games(function: Callable[..., Any], marks: Marks) -> Callable[..., tuple
 
 
 def _next_games(env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array) -> tuple[State, Array | None]:
-    """Give the games that follow those of ``before`` where ``wanted``, bool (n,), else those of ``state``."""
+    """Start the games that follow those of ``before`` where ``wanted``, bool (n,); elsewhere keep ``state``."""
     none = jnp.zeros((len(wanted), len(marks)), bool) if marks else None
     next_game = _on_games(env.next_game, marks)
     return where_wanted(wanted, next_game, before, (state, none), _MIN_CHUNK, _CHUNK_SHARE)
@@ -139,7 +139,7 @@ def _played(env: JaxEnv, step: StepOutput, facts: Array | None) -> StepArrays:
 
 
 def _facts(env: JaxEnv, state: State) -> Array | None:
-    """The facts (n, facts), or their words (n, facts, 2)."""
+    """Return the facts (n, facts), as pairs of words (n, facts, 2) if they are 64-bit."""
     facts = jax.vmap(env.facts)(state)
     if not facts:
         return None

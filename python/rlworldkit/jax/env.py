@@ -24,37 +24,37 @@ from rlworldkit.jax.threefry import trainer_seeds
 if TYPE_CHECKING:
     from flax import linen as nn
 
-# Pytrees of arrays that only the world itself looks into.
+# Pytrees of arrays whose structure only the world itself knows.
 State = Any
 Compact = Any
 
 Encoder = Callable[..., "nn.Module"]
-"""``encoder(dtype=…, name=…)`` is a module that maps observations to what the first hidden layer reads.
+"""``encoder(dtype=…, name=…)`` makes a module that maps observations to the input of the first hidden layer.
 
 That layer is ``nn.Dense`` unless the encoder has an attribute ``first_layer``: a module class with the parameters of
 ``nn.Dense`` that is called with the encoder's output and whether the samples are sorted by ``JaxEnv.sort_key``.
-An attribute ``symmetry``, a `rlworldkit.ppo.symmetry.Symmetry`, turns the observations before they are read.
+An attribute ``symmetry``, a `rlworldkit.ppo.symmetry.Symmetry`, turns the observations before the encoder reads them.
 """
 
 
 class StepOutput(NamedTuple):
     """The result of one step of one game.
 
-    ``final`` is the state before an ended game was replaced by the next one. It is complete where the episode ended;
-    in a game that goes on only what ``metrics`` and ``info`` read of it must be.
+    ``final`` is the state before auto-reset replaces an ended game by the next one. It is complete where the episode
+    ended; in a game that goes on, only the parts that ``metrics`` and ``info`` read need to be valid.
     """
 
     state: State  # of the next game where the episode ended and the step resets automatically
     reward: Array  # float32
     components: Array  # (components,), multiples of ``component_unit``
     terminated: Array  # bool
-    truncated: Array  # bool; what is also terminated has no future
+    truncated: Array  # bool; where terminated is also set, nothing is bootstrapped
     final: State
     events: Mapping[str, Array] = {}  # bool
 
 
 class StepMetrics(NamedTuple):
-    """Metrics of a step by name: ``means`` over all steps (of flags: the share), and the largest of ``maxima``."""
+    """Metrics of a step by name: ``means`` are averaged over steps (flags: their share), ``maxima`` maximised."""
 
     means: Mapping[str, Array] = {}
     maxima: Mapping[str, Array] = {}
@@ -71,27 +71,27 @@ class JaxEnv(ABC):
     harness and for environments; ``mask`` where actions can be invalid. Everything else has a default.
 
     ``class Mine(JaxEnv, world=WORLD)`` takes from a ``rlparity.World`` what the class does not state itself: name and
-    rules' version, numbers and names of actions, components, events and marks. Prices it states itself, as every
-    engine does. A class without a world states all of it; the trainer plays it alike.
+    rules' version, numbers and names of actions, components, events and marks. The class states its prices, as every
+    engine does. A class without a world states all of these; the trainer treats it the same.
 
     Attributes:
-        name: of the world with all its settings: it identifies checkpoints and cached programs.
+        name: name of the world with all its settings; it identifies checkpoints and cached programs.
         rules_version: changes whenever the same seed and actions may give another game; stored in checkpoints.
         num_actions: number of actions.
         observation_shape: shape of one observation.
         low, high: range of the numbers of an observation.
         components: names of the reward components.
         component_unit: reward of one unit of a component.
-        prices: those of the reward, int32 (prices,), in the order of the world's ``rlparity.World`` and in units of the
-            components. Compiled programs take them as an argument (``with_prices``), so ``step`` reads them from here.
+        prices: prices of the reward, int32 (prices,), in the order of the world's ``rlparity.World`` and in units of
+            the components. Compiled programs take them as an argument (``with_prices``); ``step`` reads them from here.
         events: names of the events of a step, in the order of the world's ``rlparity.World``.
-        counted_events: those events that the trainer counts in each episode; none: it reports no single episodes.
+        counted_events: events that the trainer counts in each episode; empty: it reports no single episodes.
         marks: names of the rule marks (``rlworldkit.jax.marks``), in the order of the world's ``rlparity.World``.
-        phase_names: names of what ``phases`` gives, in the order of a step; none: the world tells no phases.
+        phase_names: names of the phases that ``phases`` returns, in the order of a step; empty: it is not implemented.
         can_truncate: whether the world itself truncates episodes.
-        levels: number of levels that ``level`` tells apart, for the curriculum archive and ``--advantage levels``;
+        levels: number of levels that ``level`` distinguishes, for the curriculum archive and ``--advantage levels``;
             0: none.
-        num_privileges: how many numbers ``privileges`` gives; 0: there are none.
+        num_privileges: size of the last axis of ``privileges``; 0: there are none.
         packages: Python packages or modules whose sources determine what is computed. If given, traced programs are
             cached on disk (``rlworldkit.jax.trace_cache``).
     """
@@ -185,7 +185,7 @@ class JaxEnv(ABC):
         return None
 
     def reward(self, components: Array) -> Array:
-        """The reward, float32, of components (components,). Override it where its last bit matters."""
+        """The reward, float32, of components (components,). Override it where exact rounding matters."""
         return components.sum().astype(jnp.float32) * jnp.float32(self.component_unit)
 
     def to_dict(self, state: State) -> StateDict:
@@ -197,7 +197,7 @@ class JaxEnv(ABC):
         raise NotImplementedError
 
     def arrays(self, state: State) -> Mapping[str, Array | Int64Pair] | None:
-        """The complete state as ``rlparity.BatchEngine.state_arrays`` offers it; None: only dicts are offered."""
+        """The complete state for ``rlparity.BatchEngine.state_arrays``; None: the state is available only as a dict."""
         return None
 
     def facts(self, state: State) -> tuple[Array | Int64Pair, ...]:
@@ -207,7 +207,7 @@ class JaxEnv(ABC):
     def phases(self, state: State, action: Array) -> Mapping[str, tuple[Array, State, Marks]]:
         """The phases of ``step`` by name: whether each happened (bool), the state after it, and ``words_so_far()``.
 
-        For debuggers. In a world that notes no words (``Draws.note``), none are listed.
+        For debuggers. A world that does not record its random words (``Draws.note``) has none to list.
         """
         raise NotImplementedError
 
@@ -216,13 +216,13 @@ class JaxEnv(ABC):
         return dict(step.events)
 
     def networks(self) -> Mapping[str, Encoder | None]:
-        """The networks of ``--network``: encoders by name, None for reading the observation flat."""
+        """The networks of ``--network``: encoders by name, None for the flattened observation."""
         return {"mlp": None}
 
     def privileges(self, compact: Compact) -> Array | None:
-        """Inputs of the value alone in training (``--privileged-critic``): float32 (..., num_privileges).
+        """Inputs of the critic only, in training (``--privileged-critic``): float32 (..., num_privileges).
 
-        It comes from compact observations, with any leading axes; ``expand`` need not show all that is in them.
+        They are computed from compact observations, with any leading axes, which may hold more than ``expand`` shows.
         """
         return None
 
@@ -239,7 +239,7 @@ class JaxEnv(ABC):
         return jnp.int32(0)
 
     def reseed(self, state: State, seed: Array) -> State:
-        """The same state with all future draws from ``seed``, uint32 (2,). Search and curriculum archive need it.
+        """The same state with all future draws from ``seed``, uint32 (2,); for search and the curriculum archive.
 
         Raises UsageError in a world that does not implement it.
         """

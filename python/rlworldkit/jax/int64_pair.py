@@ -1,4 +1,4 @@
-"""64-bit integers in two 32-bit words: JAX has no wider ones by default."""
+"""64-bit integers as two 32-bit words, because JAX's integers have 32 bits by default."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 
 class Int64Pair(NamedTuple):
-    """``high · 2³² + low``: a signed number, its two's complement in two uint32."""
+    """Signed 64-bit number ``high · 2³² + low``, in two's complement as two uint32."""
 
     low: Array
     high: Array
@@ -23,11 +23,11 @@ class Int64Pair(NamedTuple):
         return Int64Pair(low, self.high + (number >> 31).astype(jnp.uint32) + carry)
 
     def is_positive(self) -> Array:
-        """True above 0."""
+        """Whether the number is above 0."""
         return ~self._is_negative() & (self.low | self.high != 0)
 
     def is_at_least(self, number: int) -> Array:
-        """True for ``number``, which is at least 0 and below 2³², and for more."""
+        """Whether the pair is at least ``number``, which must be in 0..2³²-1."""
         return ~self._is_negative() & ((self.high != 0) | (self.low >= np.uint32(number)))
 
     def _is_negative(self) -> Array:
@@ -35,10 +35,10 @@ class Int64Pair(NamedTuple):
 
 
 def wide(number: int, like: Array) -> Int64Pair:
-    """A number below 2³¹ in the shape of ``like``."""
+    """Make pairs of a number in 0..2³¹-1, in the shape of ``like``."""
     return Int64Pair(jnp.full(like.shape, number, jnp.uint32), jnp.zeros(like.shape, jnp.uint32))
 
 
 def to_int64(words: Any) -> NDArray[np.int64]:
-    """int64 (…) from words uint32 (…, 2), the low one first."""
+    """Join words, uint32 (…, 2) with the low one first, to int64 (…)."""
     return np.ascontiguousarray(words, "<u4").view("<i8")[..., 0]

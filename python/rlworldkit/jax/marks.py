@@ -1,8 +1,8 @@
-"""Rule marks: which rules, and which branches of them, fired in a call.
+"""Rule marks: which rules, and which of their branches, fired in a call.
 
-On the line of a rule stands ``mark("E9", lambda: condition)``. It costs nothing, not even tracing, unless the
-function that is traced was wrapped in ``collecting``. ``batching`` carries what was marked out of loops and
-conditionals. For debuggers the random words that rules draw are collected in the same way (``Draws.note``), in place of
+The code of a rule calls ``mark("E9", lambda: condition)``. The call costs nothing, not even tracing, unless the
+traced function is wrapped in ``collecting``. ``batching`` carries marks out of loops and conditionals.
+For debuggers, the random words that rules draw are collected in the same way (``Draws.note``), in place of
 marks.
 """
 
@@ -16,20 +16,20 @@ from jax import Array
 from rlworldkit.jax.switches import holding
 
 Marks = dict[str, Array]
-"""Mark -> whether it fired, bool of the batch shape; or site -> words (games, indices, 3), see ``Draws.note``."""
+"""Whether each mark fired, bool of the batch shape, by name; or words (games, indices, 3) by site (``Draws.note``)."""
 
 _collected: ContextVar[Marks | None] = ContextVar("collected", default=None)
 _collects_words: ContextVar[bool] = ContextVar("collects_words", default=False)
 
 
 def mark(name: str, condition: Callable[[], Array]) -> None:
-    """Say where a mark fired: bool of the batch shape. ``condition`` is called only if somebody collects."""
+    """Record where a mark fired: ``condition`` returns a bool of the batch shape, called only inside ``collecting``."""
     if is_collecting() and not is_collecting_words():
         add({name: condition()})
 
 
 def add(more: Mapping[str, Array]) -> None:
-    """Add marks to those being collected, if any are; a mark added twice fired where either says so."""
+    """Add marks to those being collected, if any are; of a mark added twice the two arrays are ORed."""
     collected = _collected.get()
     if collected is None:
         return
@@ -38,12 +38,12 @@ def add(more: Mapping[str, Array]) -> None:
 
 
 def is_collecting() -> bool:
-    """True while marks are collected from what is being traced."""
+    """Whether a function wrapped in ``collecting`` is running."""
     return _collected.get() is not None
 
 
 def collecting(function: Callable[..., Any]) -> Callable[..., tuple[Any, Marks]]:
-    """``function`` with the marks that fired in it as a second result."""
+    """Wrap ``function`` to return the marks that fired in it as a second result."""
 
     def collected(*args: Any) -> tuple[Any, Marks]:
         marks: Marks = {}
@@ -54,7 +54,7 @@ def collecting(function: Callable[..., Any]) -> Callable[..., tuple[Any, Marks]]
 
 
 def collecting_words(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function``, in which drawn words are collected in place of marks, for it to read with ``words_so_far``."""
+    """Wrap ``function`` to collect drawn words in place of marks; it reads them with ``words_so_far``."""
 
     def collected(*args: Any) -> Any:
         with holding(_collects_words, True):
@@ -64,17 +64,17 @@ def collecting_words(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def is_collecting_words() -> bool:
-    """True while drawn words are collected from what is being traced."""
+    """Whether a function wrapped in ``collecting_words`` is running."""
     return _collects_words.get()
 
 
 def words_so_far() -> Marks:
-    """The words by their sites that were collected up to here; none where nobody collects them."""
+    """Return the words collected so far, by site; empty outside ``collecting_words``."""
     return dict(_collected.get() or {}) if is_collecting_words() else {}
 
 
 def packed(marks: Marks, names: Sequence[str], shape: tuple[int, ...]) -> Array:
-    """The marks in the order of ``names``, bool (*shape, names); raises ValueError for one that is not among them."""
+    """Stack marks in the order of ``names``, bool (*shape, names); raises ValueError for a mark not among them."""
     unknown = sorted(marks.keys() - set(names))
     if unknown:
         raise ValueError(f"nobody counts the marks {', '.join(unknown)}; add them to the names or correct them")

@@ -1,6 +1,6 @@
-"""On-disk cache of what is made of programs: traces, compiled C and PTX, beside JAX's own of what XLA compiles.
+"""On-disk cache of traces, compiled C and PTX, beside JAX's own cache of the programs that XLA compiles.
 
-A file ends with a digest of the rest, so that one that is damaged or half written counts as missing.
+Each file ends with a digest of its content, so a damaged or half-written file counts as missing.
 """
 
 import contextlib
@@ -12,20 +12,20 @@ from rlparity.io.safe_read import GIB, Unreadable, read_bytes
 from rlworldkit.jax.switches import cache_folder
 
 FOLDER = "programs"
-"""In the folder of JAX's compilation cache."""
+"""Subfolder of JAX's compilation cache folder."""
 MAX_FILES = 200
-"""Of about half a megabyte each; the least recently used one is removed first."""
+"""Number of files kept, about half a megabyte each; the least recently used one is removed first."""
 _DIGEST_BYTES = 32
 
 
 def path_of(name: str) -> Path | None:
-    """Where the file of this name is, or would be; None where nothing is cached."""
+    """Return the path for a file of this name, whether or not it exists; None if there is no cache folder."""
     folder = cache_folder()
     return folder and folder / FOLDER / name
 
 
 def read(path: Path | None) -> bytes | None:
-    """The content of a file; None where there is none that is as it was written."""
+    """Return the content of a file; None if the file is missing or damaged."""
     try:
         content = read_bytes(path, GIB) if path else b""
     except (FileNotFoundError, Unreadable):
@@ -33,18 +33,18 @@ def read(path: Path | None) -> bytes | None:
     content, digest = content[:-_DIGEST_BYTES], content[-_DIGEST_BYTES:]
     if path is None or hashlib.sha256(content).digest() != digest:
         return None
-    with contextlib.suppress(OSError):  # of somebody else, or on a medium that cannot be written
+    with contextlib.suppress(OSError):  # another user's file, or a read-only medium
         os.utime(path)
     return content
 
 
 def write(path: Path | None, content: bytes) -> bool:
-    """Write a file at once; False where it cannot be written, which only costs the next start its time."""
+    """Write a file atomically; False if it cannot be written, which only slows down the next start."""
     if path is None:
         return False
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(f".{os.getpid()}")  # other processes may be writing the same
+        unfinished = path.with_suffix(f".{os.getpid()}")  # other processes may write the same file
         unfinished.write_bytes(content + hashlib.sha256(content).digest())
         unfinished.replace(path)
         oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)

@@ -1,7 +1,7 @@
-"""Digest of what JAX makes of a world's functions: an edit of the source that leaves it as it is changes nothing.
+"""Digest of the jaxprs of a world's functions, which source edits that compute the same leave unchanged.
 
-``python -m rlworldkit.jax.program_digest MODULE:WORLD`` prints it; ``rlworldkit.jax.xla.traced_program`` runs that on a
-copy of the source.
+``python -m rlworldkit.jax.program_digest MODULE:WORLD`` prints the digest; ``rlworldkit.jax.xla.traced_program`` runs
+it on a copy of the source.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""JAX's own switches, such as JAX_ENABLE_X64: those that hold while it computes here, and those that are recorded."""
+"""JAX's own switches, such as JAX_ENABLE_X64: those that this package fixes, and those that checkpoints record."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from rlparity.errors import UsageError, quoted
 from rlworldkit.jax.xla import is_remote
 
 FIXED = {"jax_enable_x64": False, "jax_numpy_dtype_promotion": "standard", "jax_numpy_rank_promotion": "allow"}
-"""What worlds and the trainer are written for."""
+"""Values that worlds and the trainer are written for."""
 _FIXED_RANDOM = {"jax_default_prng_impl": "threefry2x32", "jax_threefry_partitionable": True}
-"""With others the same seed gives other random numbers."""
+"""Values that decide which random numbers a seed gives."""
 _REQUIRED = {
     **dict.fromkeys(("jax_disable_jit", "jax_check_tracer_leaks", "jax_no_tracing", "jax_no_execution"), False),
     **{f"jax_error_checking_behavior_{fault}": "ignore" for fault in ("nan", "oob", "divide")},
 }
-"""Otherwise an update cannot be compiled."""
+"""Values without which an update cannot be compiled."""
 RECORDED = (
     *_FIXED_RANDOM,
     "jax_allow_f16_reductions",
@@ -33,14 +33,14 @@ RECORDED = (
     "jax_softmax_custom_jvp",
     "jax_use_direct_linearize",
 )
-"""With these the same seed gives other parameters."""
+"""Switches that change the parameters that a seed is trained to."""
 _ABSENT = object()
 _GUARDS = tuple(f"jax_transfer_guard{way}" for way in ("", "_host_to_device", "_device_to_host", "_device_to_device"))
 
 
 @contextmanager
 def holding(variable: ContextVar[Any], value: Any) -> Iterator[None]:
-    """Set a variable of this thread, as a context."""
+    """Context in which a context variable has this value."""
     token = variable.set(value)
     try:
         yield
@@ -50,9 +50,9 @@ def holding(variable: ContextVar[Any], value: Any) -> Iterator[None]:
 
 @contextmanager
 def fixed_switches(*, random: bool = True) -> Iterator[None]:
-    """In this thread compute in 32 bits, promote dtypes and ranks, and copy between host and device, as a context.
+    """Context that fixes 32-bit types, promotion of dtypes and ranks, and host-device copies in this thread.
 
-    The user's own switches hold outside it. random: draw JAX's default random numbers, too.
+    The user's own switches hold outside it. random: also fix JAX's default random numbers.
     """
     fixed = FIXED | _FIXED_RANDOM if random else FIXED
     with ExitStack() as stack:
@@ -66,7 +66,7 @@ def fixed_switches(*, random: bool = True) -> Iterator[None]:
 
 @contextmanager
 def training_switches() -> Iterator[None]:
-    """``fixed_switches`` with the user's random numbers; raises UsageError where nothing can be trained."""
+    """Context of ``fixed_switches`` with the user's random numbers; raises UsageError if training cannot compile."""
     for name, value in _REQUIRED.items():
         if switch(name) not in (None, value):
             raise UsageError(f"{name.upper()} is set, with which training cannot be compiled: unset it.")
@@ -75,12 +75,12 @@ def training_switches() -> Iterator[None]:
 
 
 def recorded_switches() -> dict[str, Any]:
-    """The version of JAX and what the switches ``RECORDED`` are set to, as plain values."""
+    """Return the version of JAX and the values of the switches ``RECORDED``, as plain values."""
     return {"version": jax.__version__, **{name: switch(name) for name in RECORDED}}
 
 
 def check_recorded(before: Mapping[str, Any], path: Path) -> None:
-    """Raises UsageError where the run of a checkpoint began with other ``recorded_switches``."""
+    """Raise UsageError if the run of a checkpoint began with other ``recorded_switches``."""
     changed = [name for name in RECORDED if before.get(name, switch(name)) != switch(name)]
     if changed:
         were = (f"{name.upper()} {'unset' if before[name] is None else quoted(before[name])}" for name in changed)
@@ -88,14 +88,14 @@ def check_recorded(before: Mapping[str, Any], path: Path) -> None:
 
 
 def cache_folder() -> Path | None:
-    """The folder of JAX's compilation cache; None where none is used."""
+    """Return the folder of JAX's compilation cache; None if it is unset, disabled or remote."""
     folder = switch("jax_compilation_cache_dir")
     is_used = folder and switch("jax_enable_compilation_cache") and not is_remote(folder)
     return Path(folder) if is_used else None
 
 
 def switch(name: str) -> Any:
-    """The value that holds in this thread; None for a switch that this version of JAX lacks."""
+    """Return a switch's value in this thread; None for a switch that this version of JAX lacks."""
     found = getattr(jax.config, name, _ABSENT)
-    # those that are no contexts are among the values, which take long to list
+    # switches without a context manager are only in values, which is slow to build
     return jax.config.values.get(name) if found is _ABSENT else found

@@ -1,7 +1,7 @@
 """Addressed random words: each is a pure function of (seed, event number, site, index), in any order, on any device.
 
 The generator is `rlparity.threefry`. Key = (low, high 32 bits of the seed). Counter = (event number, site * 65536 +
-index // 2). The word is the first output for an even index, the second for an odd one. An unused word shifts nothing.
+index // 2). The word is the first output for an even index, the second for an odd one. Unused words shift no others.
 """
 
 from collections.abc import Callable
@@ -49,23 +49,23 @@ class Draws(NamedTuple):
         return jnp.swapaxes(pairs, 0, 1).reshape((count, *pairs.shape[2:]))
 
     def word_pairs(self, site: Array | int, count: int, group: Array | int = 0) -> Array:
-        """As ``words``, of ``2 * count`` indices: uint32 (2, count, *batch), that of index 2j + i at [i, j].
+        """The words of ``2 * count`` indices as pairs: uint32 (2, count, *batch), that of index 2j + i at [i, j].
 
-        So they leave the generator; to bring them into one row costs a TPU as much as the generator.
+        This is the generator's own layout; on a TPU, sorting it by index (``words``) costs as much as the generator.
         """
         base = _counter(site, jnp.asarray(group, jnp.uint32) * jnp.uint32(count))
         pairs = jnp.arange(count, dtype=jnp.uint32).reshape((count,) + (1,) * self.event_number.ndim)
         return jnp.stack(threefry2x32(self.seed, (self.event_number, base + pairs)))
 
     def note(self, site: str, count: int, index: Array | int, words: Array, used: Callable[[], Array]) -> None:
-        """Tell a debugger which words a rule draws; it costs nothing, not even tracing, unless one collects them.
+        """Record which words a rule draws, for debuggers; costs nothing outside ``collecting_words``, not even tracing.
 
         Args:
             site: name of the site.
             count: number of its indices.
-            index: of each word, uint32 below ``count``.
-            words: uint32 of the whole shape (..., *batch); of the others it may be broadcast.
-            used: gives whether the rule draws the word, bool.
+            index: index of each word, uint32 below ``count``.
+            words: uint32 of the full shape (..., *batch), to which ``index`` and ``used`` are broadcast.
+            used: returns whether the rule draws each word, bool.
         """
         if is_collecting_words():
             told = jnp.stack(jnp.broadcast_arrays(jnp.uint32(1), self.event_number, words), axis=-1)
@@ -81,7 +81,7 @@ def _counter(site: Array | int, pair: Array | int) -> Array:
 
 
 def below(word: Array, n: Array | int) -> Array:
-    """An integer in 0..n-1 from a word: ``(word * n) >> 32`` exactly, as int32; n is below 2**16."""
+    """Map a word to an integer in 0..n-1: ``(word * n) >> 32`` exactly, as int32; n is below 2**16."""
     n = jnp.asarray(n).astype(jnp.uint32)
     high, low = word >> 16, word & jnp.uint32(0xFFFF)
     return ((high * n + ((low * n) >> 16)) >> 16).astype(jnp.int32)
@@ -101,6 +101,6 @@ def trainer_seeds(seed: int, num_games: int) -> Array:
     low, high = seed_pair(seed)
     games = np.arange(num_games, dtype=np.uint32)
     key = np.full_like(games, low), np.full_like(games, high)
-    # in numpy: a start would wait a quarter of a second for so many small programs of JAX
+    # in numpy: compiling so many small programs of JAX would delay the start by a quarter of a second
     words = threefry2x32(key, (np.full_like(games, _FOLLOW_UP_EVENT), games + np.uint32(1)))
     return jnp.asarray(np.stack(words, axis=-1))

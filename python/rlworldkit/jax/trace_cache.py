@@ -1,9 +1,9 @@
 """On-disk cache of exported traces, beside JAX's cache of compiled programs.
 
 With JAX's own compilation cache a second start compiles nothing, but it still traces every program in Python, which
-then takes longest. So the trace is cached as well (`jax.export`), in a file whose name is a digest of what the trace
-depends on: the sources of the packages that say what is computed, what it is computed for, the versions and settings of
-JAX. A file is a header in a line of JSON and the trace; reading it executes nothing.
+then takes longest. So this module caches the traces as well (`jax.export`). A file's name is a digest of everything
+that its trace depends on: the sources of the packages that define the computation, the shapes and settings that it is
+traced for, JAX's versions and switches. The file holds a line of JSON and the trace; reading it executes nothing.
 """
 
 import contextlib
@@ -37,15 +37,15 @@ from rlworldkit.jax.xla import CACHE_VARIABLE, PTX_CALL, compiler_options, write
 Tree = Any
 
 _PLAIN = (tuple, list, dict, type(None))
-"""Types of nodes that every trace knows."""
+"""Pytree node types that `jax.export` serializes by itself."""
 _LIBRARIES = ("jax", "jaxlib", "flax", "optax", "distrax", "tensorflow-probability")
-"""Libraries that are traced through: another version of one may compute something else."""
+"""Libraries whose functions are part of traces: another version of one may compute something else."""
 _SETTINGS = (*RECORDED, *FIXED)
 """The settings of JAX that change what is traced."""
 
 
 class Program(NamedTuple):
-    """A traced function: the shapes of its results, and what ``compile`` makes is called with the arguments."""
+    """A traced function: the shapes of its results, and ``compile``, which returns the compiled function."""
 
     results: Tree
     compile: Callable[[], Callable[..., Tree]]
@@ -53,7 +53,7 @@ class Program(NamedTuple):
 
 @contextlib.contextmanager
 def without_collector() -> Iterator[None]:
-    """Switch Python's collector of cycles off, which takes a tenth of the time of a trace, as a context."""
+    """Context without Python's garbage collector of cycles, which takes a tenth of the time of a trace."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -67,14 +67,14 @@ def without_collector() -> Iterator[None]:
 def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages: Iterable[str]) -> Program:
     """Trace a jitted function for arguments like ``args``, or load its trace from the cache.
 
-    What it computes may depend on nothing but its arguments, the sources of ``packages``, those of rlworldkit, and
-    what ``about`` says: its name and the settings that it closes over. A trace is cached where packages are named, JAX
-    has a folder for its compilation cache, and the results are a tree of tuples, named tuples, lists, dicts and None.
-    A file that is damaged, foreign or of something else is replaced. The folder is to be trusted: JAX runs the machine
-    code that it finds there.
+    The function may depend on nothing but its arguments, the sources of ``packages`` and of rlworldkit, and ``about``:
+    its name and the settings that it closes over. A trace is cached if packages are named, JAX has a folder for its
+    compilation cache, and the results are a tree of tuples, named tuples, lists, dicts and None. A file that is
+    damaged or belongs to another program is replaced. The folder must be trusted: JAX runs the machine code that it
+    finds there.
 
-    args: trees of `jax.ShapeDtypeStruct` may stand in their place, with the sharding of what is to be spread over
-    several devices of this process. packages: none for a program that is not to be cached, such as one of several
+    args: arrays, or `jax.ShapeDtypeStruct` in their place, with a sharding for those spread over several devices of
+    this process. packages: empty for a program that must not be cached, such as one that runs on several
     processes.
     """
     replace_damaged_entries()
@@ -83,7 +83,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
         lowered = function.lower(*args)
         return Program(lowered.out_info, partial(_compiled, lowered))
     leaves, tree = jax.tree.flatten(args)
-    # how a leaf is spread over the devices of a mesh; None where it lies on any one device
+    # how a leaf is spread over the devices of a mesh; None for a leaf on a single device
     shardings = [getattr(leaf, "sharding", None) for leaf in leaves]
     shapes = [
         jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=each if isinstance(each, NamedSharding) else None)
@@ -114,17 +114,17 @@ def _compiled(lowered: Lowered) -> Compiled:
 
 
 def compile_in_background() -> ThreadPoolExecutor:
-    """A thread to compile in while the caller traces others: XLA works outside Python's lock.
+    """Make a thread that compiles while the caller traces other programs: XLA works outside Python's lock.
 
-    What both would import is imported first: where two threads begin with different modules of a package, each can end
-    up waiting for the other's, and then the import fails.
+    Modules that both threads need are imported first: two threads that begin with different modules of a package can
+    wait for each other, and then the import fails.
     """
-    import_module("scipy.linalg")  # by the first program that JAX compiles, and by distrax, which is traced
+    import_module("scipy.linalg")  # needed by JAX's first compilation, and by distrax during tracing
     return ThreadPoolExecutor(1)
 
 
 def reuse_text() -> str:
-    """The part of a message that says if later runs reuse what this one compiles."""
+    """Return the part of a message that tells whether later runs reuse the programs compiled by this one."""
     folder = program_cache.path_of("")
     if folder is not None and not write_fault(folder):
         return "a minute or two once per configuration; later runs reuse the result"
@@ -160,10 +160,10 @@ def _source_digest(packages: tuple[str, ...]) -> str:
 
 
 def _sources(package: str) -> list[tuple[str, Path]]:
-    """The Python files of a package or module, also those behind links, by their names in it; raises UsageError."""
+    """List the Python files of a package or module, symbolic links followed, as (name, path); raises UsageError."""
     try:
         spec = find_spec(package)
-    except ModuleNotFoundError:  # of a package above it
+    except ModuleNotFoundError:  # the parent package is missing
         spec = None
     if spec is None:
         raise UsageError(f"there is no package '{package}', which JaxEnv.packages names: correct its name.")
@@ -179,7 +179,7 @@ def _sources(package: str) -> list[tuple[str, Path]]:
 
 
 def _read_trace(path: Path | None, key: str) -> tuple[export.Exported, set[str]] | None:
-    """The trace in a file, and the sources of its native programs; None where there is nothing that can be used."""
+    """Read a trace and the sources of its native programs; None if the file is missing or unusable."""
     try:
         line, _, trace = (program_cache.read(path) or b"").partition(b"\n")
         header = json_of(line)
@@ -190,24 +190,24 @@ def _read_trace(path: Path | None, key: str) -> tuple[export.Exported, set[str]]
         for source in header["native"]:
             compiler.start(source)
         return export.deserialize(bytearray(trace)), set(header["native"])
-    except Exception:  # bytes that are no trace can fail anywhere, and then it is made again
+    except Exception:  # malformed bytes can fail anywhere; the caller then traces again
         return None
 
 
 def _write_trace(path: Path | None, key: str, exported: export.Exported, sources: set[str]) -> None:
-    """Cache a trace."""
+    """Write a trace to the cache, if the types of its results can be found by name."""
     try:
         types = {_name_of(kind) for kind in _types_in(exported.out_tree) if kind not in _PLAIN}
         for name in types:
             _register(_named_tuple(name))
         header = json.dumps({"key": key, "types": sorted(types), "native": sorted(sources)})
         program_cache.write(path, header.encode() + b"\n" + exported.serialize())
-    except (TypeError, KeyError, ValueError):  # a type that is not found again by its name
+    except (TypeError, KeyError, ValueError):  # a type that cannot be looked up by its name
         return
 
 
 def _types_in(tree: Any) -> Iterator[type]:
-    """The types of the nodes of a tree of results."""
+    """Yield the types of the nodes of a tree of results."""
     if (node := tree.node_data()) is not None:
         yield node[0]
         for child in tree.children():
@@ -219,7 +219,7 @@ def _name_of(kind: type) -> str:
 
 
 def _named_tuple(name: str) -> type[tuple[Any, ...]]:
-    """The type of this name, for which nothing is imported; raises TypeError for any but one of named tuples."""
+    """Look up a named tuple type by name, importing nothing; raises TypeError for any other type."""
     module, _, qualified = name.partition(":")
     found: Any = sys.modules[module]
     for part in qualified.split("."):
@@ -230,6 +230,6 @@ def _named_tuple(name: str) -> type[tuple[Any, ...]]:
 
 
 def _register(kind: type[tuple[Any, ...]]) -> None:
-    """Have traces say by its name where a named tuple of this type stands."""
-    with contextlib.suppress(ValueError):  # it does already
+    """Register a named tuple type under its name for `jax.export`."""
+    with contextlib.suppress(ValueError):  # already registered
         export.register_namedtuple_serialization(kind, serialized_name=_name_of(kind))

@@ -1,4 +1,4 @@
-"""Settings of the compiler that must be in the environment before JAX makes its first backend."""
+"""Compiler settings that must be in the environment before JAX makes its first backend."""
 
 import os
 import subprocess
@@ -15,20 +15,20 @@ from rlparity.io.arguments import IntRange
 from rlworldkit.jax.cache_entries import replace_damaged_entries
 
 PARTS = IntRange(1, 2**8)
-"""Into how many devices a processor can be split."""
+"""Numbers of devices that a processor can be split into."""
 CACHE_VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 _ENABLED, _LEAST_SECONDS = "JAX_ENABLE_COMPILATION_CACHE", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
-"""Use of the folder at all, and the least compile time of what JAX writes there."""
+"""JAX's variables for using the folder at all, and for the least compile time of an entry in seconds."""
 _WIDE_VECTORS = "--xla_cpu_prefer_vector_width"
 PTX_CALL = "__gpu$xla.gpu.ptx"
 """XLA's custom call that launches a kernel of PTX; its parameters are pointers to the operands and the results."""
 C_FLAGS_VARIABLE = "RLWORLDKIT_C_FLAGS"
-"""More options of the C compiler, after those that the project gives."""
+"""Environment variable with extra options for the C compiler, appended to the project's own."""
 _COMMAND_BUFFERS: dict[str, str | bool] = {
     "xla_gpu_enable_command_buffer": "FUSION,CUBLAS,CUBLASLT,CUSTOM_CALL,CUDNN,CONDITIONAL,WHILE",
     "xla_gpu_graph_min_graph_size": "1",
 }
-"""What XLA makes CUDA graphs of: by default neither of loops nor of branches."""
+"""XLA options that make CUDA graphs of loops and branches, too, which XLA does not by default."""
 _DEVICES, _THREADS = "--xla_force_host_platform_device_count", "PJRT_NPROC"
 
 _STARTING = tuple(str(Path("jax", "_src", name)) for name in ("config.py", "xla_bridge.py"))
@@ -38,7 +38,7 @@ _STARTING = tuple(str(Path("jax", "_src", name)) for name in ("config.py", "xla_
 def prefer_wide_vectors() -> None:
     """Let XLA's CPU code use 512-bit vectors where the processor has them, unless XLA_FLAGS says otherwise.
 
-    A batch of games is long vectors of words, which is what wide registers are for.
+    A batch of games is computed as long vectors of words, which wide registers speed up.
     """
     flags = os.environ.get("XLA_FLAGS", "")
     if _WIDE_VECTORS not in flags:
@@ -46,10 +46,10 @@ def prefer_wide_vectors() -> None:
 
 
 def compiler_options(platform: str, text: Callable[[], str]) -> dict[str, str | bool]:
-    """Options with which XLA compiles a program for ``jax.default_backend()``, but for those that XLA_FLAGS has.
+    """Return XLA options to compile a program for ``platform``, without those that XLA_FLAGS already sets.
 
-    Games that XLA plays on a GPU are loops of small operations. The host would start each, and wait before it goes on
-    for what the condition of a loop says; in a CUDA graph the GPU does both. text: of the lowered program, which tells
+    On a GPU, games that XLA plays are loops of small operations. The host would launch each one, and wait for the
+    condition of each loop; in a CUDA graph the GPU does both. text: returns the lowered program's text, which tells
     whether kernels play the games.
     """
     given = os.environ.get("XLA_FLAGS", "")
@@ -58,26 +58,26 @@ def compiler_options(platform: str, text: Callable[[], str]) -> dict[str, str | 
 
 
 def of_parts(parts: int) -> dict[str, str]:
-    """Environment variables with which JAX sees the processor as so many devices, each with its share of the cores.
+    """Return environment variables that split the processor into ``parts`` JAX devices, each with its share of cores.
 
-    A step of the games is thousands of small operations: to hand one out to a second thread takes longer than the
-    operation, so that a core plays faster by itself.
+    A step of the games is thousands of small operations. Handing one to a second thread takes longer than the
+    operation itself, so a device plays faster on a core of its own.
     """
     return {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {_DEVICES}={parts}".strip(), **threads_of_a_share(parts)}
 
 
 def threads_of_a_share(parts: int) -> dict[str, str]:
-    """Environment variables with which a device of the processor uses one of so many shares of the cores.
+    """Return environment variables that limit one processor device to its share, 1 / ``parts``, of the cores.
 
-    It is left as it is where PJRT_NPROC says so.
+    A PJRT_NPROC that is already set is kept.
     """
     return {_THREADS: os.environ.get(_THREADS, str(share_of_cores(parts)))}
 
 
 def for_mutants(copy: Path) -> dict[str, str]:
-    """Environment variables that spare a mutant's run most of its time, which is compiling.
+    """Return environment variables that make a mutant's run fast; most of its time is compilation.
 
-    What is the same in all copies is compiled once; and what is computed is the same at any level of optimisation.
+    All copies share one compilation cache, and compile without optimisation, which does not change results.
     """
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_backend_optimization_level=0".strip()
     cache = {CACHE_VARIABLE: str(copy.parent / "jax-cache"), _LEAST_SECONDS: "0.5"}
@@ -85,10 +85,10 @@ def for_mutants(copy: Path) -> dict[str, str]:
 
 
 def traced_program(world: str, environment: Mapping[str, str], *host: Path) -> bytes:
-    """What a copy of a world in JAX computes: a digest of its programs, and the files ``host`` of its source.
+    """Identify what a copy of a world in JAX computes: the digest of its jaxprs, and its source files ``host``.
 
-    world: as MODULE:NAME. environment: in which Python imports the copy. host: what runs in Python, and so is in no
-    program. Raises EngineError where the copy cannot be traced.
+    world: as MODULE:NAME. environment: variables with which Python imports the copy. host: files whose code runs in
+    Python, and so is in no jaxpr. Raises EngineError if the copy cannot be traced.
     """
     command = python_command("-m", "rlworldkit.jax.program_digest", world)
     variables = python_environment(environment) | {"PYTHONDONTWRITEBYTECODE": "1", "JAX_TRACEBACK_FILTERING": "off"}
@@ -100,11 +100,11 @@ def traced_program(world: str, environment: Mapping[str, str], *host: Path) -> b
 
 
 def enable_compilation_cache(application: str) -> None:
-    """Keep what XLA compiles from one run to the next.
+    """Enable JAX's on-disk compilation cache.
 
-    It is kept in JAX_COMPILATION_CACHE_DIR if that is set, else in the user's cache directory of ``application``. A
-    folder that cannot be written is only read from; without one that can be read, or without a home, nothing is kept.
-    Entries that are damaged are replaced.
+    The folder is JAX_COMPILATION_CACHE_DIR if that is set, else in the user's cache directory of ``application``. A
+    folder that cannot be written is only read; without a readable folder, or without a home, nothing is cached.
+    Damaged entries are replaced.
     """
     folder = _cache_folder(application)
     if folder is None:
@@ -120,11 +120,11 @@ def enable_compilation_cache(application: str) -> None:
 
 
 def write_fault(folder: Path) -> str:
-    """The reason why a folder cannot be written, or None; the folder is created if need be."""
+    """Return why a folder cannot be written to, or an empty string if it can; creates the folder if need be."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-            file.write(b"\0")  # for which a full disk has no room
+            file.write(b"\0")  # fails on a full disk
             return ""
     except FileExistsError:
         return f"{folder} is no folder"
@@ -133,7 +133,7 @@ def write_fault(folder: Path) -> str:
 
 
 def jax_refusal(error: BaseException) -> str:
-    """Why JAX does not start, if ``error`` says that it refuses a JAX_* variable or finds no device; else empty."""
+    """Explain why JAX does not start, if ``error`` is about a JAX_* variable or a missing device; else empty."""
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or not frames[-1].filename.endswith(_STARTING):
         return ""
@@ -142,12 +142,12 @@ def jax_refusal(error: BaseException) -> str:
 
 
 def is_remote(folder: str) -> bool:
-    """True for a cache folder that JAX reaches over a network, such as ``gs://…``, and that no file system has."""
+    """Whether a cache folder, such as ``gs://…``, is on a network rather than in the file system."""
     return "://" in folder
 
 
 def _cache_folder(application: str) -> Path | None:
-    """The folder of the compilation cache; None where there is none, or where JAX alone can see to it."""
+    """Return the folder of the compilation cache; None if there is none, or if it is remote, which only JAX handles."""
     named = os.environ.get(CACHE_VARIABLE)
     if named is not None:
         return Path(named) if named and not is_remote(named) else None
@@ -159,10 +159,10 @@ def _cache_folder(application: str) -> Path | None:
 
 
 def available_cores() -> int:
-    """The cores that this process may run on."""
+    """Return the number of cores that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def share_of_cores(processes: int) -> int:
-    """The number of cores for each of so many processes, at least one."""
+    """Return the number of cores for each of ``processes`` processes, at least one."""
     return max(1, available_cores() // processes)

@@ -1,4 +1,4 @@
-"""pygame without its greeting; where it is missing, one sentence says how to install it."""
+"""Import of pygame without its greeting; ParityError with the command that installs it if it is missing."""
 
 import os
 

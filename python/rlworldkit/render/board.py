@@ -1,4 +1,4 @@
-"""A picture of any world, drawn off screen: the board and the numbers that it draws for reports."""
+"""Off-screen picture of any world: the board and the numbers of ``World.draw``."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ _LARGEST_TEXT = 30
 
 
 def draw_board(world: World, state: State) -> NDArray[np.uint8]:
-    """The picture of a state as RGB: uint8 (608, 848, 3), the words of a cell in the colours that the world gives."""
+    """Draw a state as RGB: uint8 (608, 848, 3), the text of each cell in the world's colour for it."""
     board = world.draw(state)
     pen = Pen.on((_AREA + _PANEL + 2 * _EDGE, _AREA + 2 * _EDGE), GROUND)
     side = _AREA / max(len(board.rows), *map(len, board.rows))

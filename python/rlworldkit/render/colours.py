@@ -1,4 +1,4 @@
-"""The colours that all worlds share, as RGB of 0 … 255: light signs on a dark ground."""
+"""The colours that all worlds share, as RGB of 0 … 255: light signs on a dark background."""
 
 Colour = tuple[int, int, int]
 
@@ -16,6 +16,6 @@ AGENT = (94, 224, 214)
 
 
 def mix(colour: Colour, other: Colour, share: float) -> Colour:
-    """A colour with this share of another."""
+    """Mix a colour with this share of another."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(colour, other, strict=True))
     return red, green, blue

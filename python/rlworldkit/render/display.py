@@ -14,7 +14,7 @@ def has_display() -> bool:
 
 
 def is_room(there: tuple[int, int], size: tuple[int, int]) -> bool:
-    """Return whether something of a size, in columns and lines, fits."""
+    """Return whether ``size`` fits into ``there``, both in columns and lines."""
     return there[0] >= size[0] and there[1] >= size[1]
 
 
@@ -22,13 +22,13 @@ NO_DISPLAY = "There is no display to open a window on: run on a desktop, or draw
 
 
 def require_display() -> None:
-    """Raises UsageError where there is no display, nor a driver of SDL's that needs none."""
+    """Raise UsageError if there is no display, unless SDL_VIDEODRIVER names a driver."""
     if not has_display() and "SDL_VIDEODRIVER" not in os.environ:
         raise UsageError(NO_DISPLAY)
 
 
 def require_room(console: Console, doing: str, *sizes: tuple[int, int]) -> None:
-    """Raises UsageError where a terminal has room for none of these sizes, in columns and lines, the least one last.
+    """Raise UsageError if a terminal has room for none of these sizes, in columns and lines, the smallest one last.
 
     doing: what the room is for, such as ``watching``.
     """
@@ -41,6 +41,6 @@ def require_room(console: Console, doing: str, *sizes: tuple[int, int]) -> None:
 
 
 def missing_room(there: tuple[int, int], least: tuple[int, int]) -> str:
-    """What a screen says that has become too small."""
+    """Return the message of a screen that has become too small."""
     found = f"The terminal has {there[0]} columns and {there[1]} lines:"
     return f"{found} enlarge it to {least[0]} and {least[1]}, or leave with q."

@@ -1,4 +1,4 @@
-"""Pictures one after another as a film, in an ``.mp4`` or ``.gif`` file, or the last of them alone, in a ``.png``."""
+"""Films of pictures, in an ``.mp4`` or ``.gif`` file, or the last picture alone, in a ``.png``."""
 
 import tempfile
 from collections.abc import Callable, Generator, Iterator
@@ -20,16 +20,16 @@ _FAILED = "the encoder failed"
 _OWN_PALETTES = (
     "split[seen][counted];[counted]palettegen=stats_mode=single[palette];[seen][palette]paletteuse=new=1:dither=none"
 )
-"""Colours chosen for each frame, so that nothing has to wait for the last one; dithering would blur small text."""
+"""Filter that chooses colours per frame, so that encoding need not wait for the last; dithering blurs small text."""
 
 
 @contextmanager
 def film(path: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[NDArray[np.uint8]], None]]:
-    """A function that adds pictures to a film; none is kept, so a film may be long.
+    """Context with a function that adds pictures to a film; none stays in memory, so a film may be long.
 
-    The file, whose name ends as one of ``FILMS``, is there once the context ends well; until then, and otherwise, what
-    was there before stays. size: width and height of every picture, uint8 (height, width, 3), even, as videos want
-    them. fps: pictures a second. Raises UsageError where the file cannot be written, or there is no encoder.
+    The file, with a suffix of ``FILMS``, is replaced when the context ends without an error, and left as it was
+    otherwise. size: width and height of every picture, uint8 (height, width, 3); even numbers, as videos need them.
+    fps: pictures a second. Raises UsageError if the file cannot be written, or there is no encoder.
     """
     written = 0
     with ExitStack() as undo:
@@ -49,7 +49,7 @@ def film(path: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[ND
         yield add
         with telling_failures(path, _FAILED):
             encoder.close()
-            # the encoder reports no full disk
+            # the encoder does not report a full disk
             if not unfinished.exists() or _frames(unfinished) != written:
                 raise OSError
             unfinished.replace(place)
@@ -57,7 +57,7 @@ def film(path: Path, size: tuple[int, int], fps: float) -> Iterator[Callable[[ND
 
 @contextmanager
 def last_picture(path: Path) -> Iterator[Callable[[NDArray[np.uint8]], None]]:
-    """A function that takes pictures, of which a ``.png`` gets the last one; as ``film`` otherwise."""
+    """Context with a function that takes pictures, the last of which becomes a ``.png``; otherwise as ``film``."""
     from PIL import Image
 
     last: list[NDArray[np.uint8]] = []

@@ -1,4 +1,4 @@
-"""``Panels``: the parts of the screen that a world brings for people who play it."""
+"""``Panels``: the parts of the play screen that a world can customize."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ LEAVE = "q"
 class Obstacle:
     """A reason why an action is invalid.
 
-    reason: in words; rules: the ids that say so; brief: the reason in at most 11 characters, for a narrow column.
+    reason: in words. rules: ids of the rules behind it. brief: reason in at most 11 characters, for a narrow column.
     """
 
     reason: str
@@ -26,16 +26,16 @@ class Obstacle:
 
 
 class Panels:
-    """The board and its numbers, the keys, and what is said of actions; a world overrides what it can say better.
+    """Board, numbers, keys and notes on actions of the play screen; a world's subclass overrides some of them.
 
-    By default it is what the world draws for reports, with arrows for actions of their names and letters for the rest.
+    The defaults show ``World.draw``, with arrow keys for actions named after them and letters for the rest.
 
     world: the world. engine: the name of the engine that is played on.
 
     hint: what the keys of the actions do. cell_width: columns of a drawn cell.
-    beside: so many of the first actions stand beside the board, below its numbers, in place of below the board.
+    beside: number of actions, from the first on, that stand beside the board, below the numbers, and not below it.
     usual: the brief obstacle that is so common that it is shown faintly.
-    large_size: columns and lines from which on there is a large board; None: there is none.
+    large_size: columns and lines of a screen from which on the board is large; None: there is no large board.
     """
 
     hint = "arrows and letters beside actions play them"
@@ -49,13 +49,13 @@ class Panels:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The key of each action, an arrow's name or a letter other than ``q``."""
+        """Key of each action: an arrow's name or a letter other than ``q``."""
         letters = iter("abcdefghijklmnoprstuvwxyz")
         return tuple(name if name in _ARROWS else next(letters) for name in self.world.actions)
 
     @property
     def signs(self) -> tuple[str, ...]:
-        """The key of each action as it is shown, one column wide."""
+        """Displayed form of each action's key, one column wide."""
         return tuple(_ARROWS.get(key, key) for key in self.keys)
 
     @property
@@ -64,23 +64,23 @@ class Panels:
         return tuple(f"{sign} {meaning}" for sign, meaning in self.world.signs.items())
 
     def board(self, state: State, *, large: bool) -> list[Line]:
-        """The board, in as many lines of as many columns whatever the state."""
+        """Return the board, with the same number of lines and columns for all states."""
         return [[span for text in row for span in self._cell(text)] for row in self.world.draw(state).rows]
 
     def numbers(self, state: State, *, large: bool) -> list[list[Line]]:
-        """The numbers, in as many lines whatever the state, each of one part or more."""
+        """Return the numbers, with the same number of lines for all states, each of one part or more."""
         return [[[(f"{name} {value}", "")]] for name, value in self.world.draw(state).scalars.items()]
 
     def cost(self, action: int) -> str:
-        """The cost of the action, in as few columns as can be."""
+        """Return the cost of the action, in as few columns as possible; empty: none is shown."""
         return ""
 
     def obstacle(self, state: State, action: int) -> Obstacle | None:
-        """The reason why the action is invalid; None where it is valid, or nobody knows."""
+        """Return the reason why the action is invalid; None if it is valid, or the reason is unknown."""
         return None
 
     def changes(self, before: State, after: State) -> Iterator[str]:
-        """Changes since the state before, in a few words each."""
+        """Yield the changes since the state before, in a few words each."""
         was, now = (self.world.draw(state).scalars for state in (before, after))
         yield from (f"{name} {was[name]} → {now[name]}" for name in now if was[name] != now[name])
 

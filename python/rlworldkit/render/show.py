@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Show:
-    """How people watch, play and view a world; what is left out is the board that the world draws for reports.
+    """How people watch, play and view a world; without ``text`` or ``picture``, they see the board of ``World.draw``.
 
-    text: a state as text, with or without ANSI colours. text_size: the columns and lines that it takes.
-    picture: a state as uint8 (height, width, 3); needs pygame. frames_per_second: the pace of windows and videos.
-    victory: the ending that is good news.
-    progress: how far a game has come, such as `` in level 3``, for the line that tells its end.
-    end: from the states before and after the last step of a game, its action and its ending (None: left), the end for
-        the overview of a page, and what a verdict adds, such as who did it.
-    panels: the class of what stands on the screen of whoever plays, of a world and an engine.
+    text: renders a state as text, with or without ANSI colours. text_size: the columns and lines that it takes.
+    picture: draws a state, uint8 (height, width, 3); needs pygame. frames_per_second: the pace of windows and videos.
+    victory: the ending that counts as a win.
+    progress: describes how far a game has come, such as `` in level 3``, for the line that tells its end.
+    end: takes the states before and after the last step of a game, its action and its ending (None: left); returns the
+        end for the overview of a page, and an addition to the verdict, such as the cause.
+    panels: class of the play screen's panels, made from a world and the name of an engine.
     """
 
     text: Callable[[State], str] | None = None
@@ -41,23 +41,23 @@ class Show:
 
 
 def show_of(world: World) -> Show:
-    """How people watch, play and view this world."""
+    """Return the ``Show`` of this world, or the default one."""
     return _opened(world.show)
 
 
-@cache  # pictures ask for every frame
+@cache  # called for every frame
 def _opened(open_show: Callable[[], Show] | None) -> Show:
     return open_show() if open_show else Show()
 
 
 def text_of(world: World, state: State) -> str:
-    """A state as text."""
+    """Render a state as text."""
     text = show_of(world).text
     return text(state) if text else board_text(world.draw(state))
 
 
 def picture_of(world: World, state: State) -> NDArray[np.uint8]:
-    """A state as a picture, uint8 (height, width, 3); needs pygame."""
+    """Draw a state as a picture, uint8 (height, width, 3); needs pygame."""
     if picture := show_of(world).picture:
         return picture(state)
     from rlworldkit.render.board import draw_board
@@ -66,7 +66,7 @@ def picture_of(world: World, state: State) -> NDArray[np.uint8]:
 
 
 def board_text(board: Board) -> str:
-    """A drawn board as text: its rows, and its numbers below them."""
+    """Render a board as text: its rows, and its numbers below them."""
     width = 1 + max((len(text) for row in board.rows for text in row), default=0)
     rows = ["".join(f"{text or '.':{width}}" for text in row) for row in board.rows]
     return "\n".join([*rows, "", "  ".join(f"{name} {value}" for name, value in board.scalars.items())])

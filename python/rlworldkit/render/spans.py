@@ -1,4 +1,4 @@
-"""Pieces of text with their styles: what a terminal shows of a world is made of these."""
+"""Pieces of text with styles, of which a world's terminal screens are made."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from rich.style import Style
 from rich.text import Text
 
 Span = tuple[str, str]
-"""A piece of text and its style in rich's words; "" is the terminal's own colour."""
+"""A piece of text and its style in rich's syntax; "" is the terminal's own colour."""
 Line = list[Span]
 
 FAINT = "bright_black"
@@ -16,22 +16,22 @@ BAD = "bold red"
 
 
 def width(line: Line) -> int:
-    """The columns that a line takes."""
+    """Return the number of columns that a line takes."""
     return sum(len(text) for text, _ in line)
 
 
 def painted(line: Line, *, colour: bool) -> str:
-    """The line as text, without blanks at its end; with ANSI codes where ``colour`` says so."""
+    """Return the line as text, without blanks at its end; with ANSI codes if ``colour``."""
     styles = [(text, Style.parse(style if colour else "")) for text, style in line]
     return "".join(style.render(text, color_system=ColorSystem.STANDARD) for text, style in styles).rstrip()
 
 
 def joined(lines: Sequence[Line], gap: int = 2) -> Line:
-    """The lines that are not empty as one, so many blanks between them."""
+    """Join the lines that are not empty into one, with ``gap`` blanks between them."""
     parts = [line for line in lines if line]
     return [span for number, line in enumerate(parts) for span in ([(" " * gap, "")] * bool(number) + line)]
 
 
 def as_text(lines: Sequence[Line]) -> Text:
-    """Lines as rich shows them."""
+    """Convert lines to rich's text."""
     return Text("\n", no_wrap=True, end="").join(Text.assemble(*line) for line in lines)

@@ -1,4 +1,4 @@
-"""A window on the screen that shows one thing after another."""
+"""Window on the screen that shows one picture after another."""
 
 import logging
 import os
@@ -52,7 +52,7 @@ class Window:
     def pressed(self) -> list[pygame.event.Event]:
         """The keys pressed since the last call, in their order.
 
-        Of each, ``key`` is pygame's number of it (``pygame.K_SPACE``), and ``unicode`` what it writes, which is what
+        ``key`` of an event is pygame's code (``pygame.K_SPACE``), and ``unicode`` the text that the key types, which
         finds a ``+`` on every keyboard.
         """
         self._pump()
@@ -79,7 +79,7 @@ class Window:
 def _open(size: tuple[int, int], title: str) -> pygame.Surface:
     try:
         pygame.display.init()
-        # Where SDL finds no display, it takes a driver that shows nothing, unasked.
+        # Without a display, SDL silently falls back to a driver that shows nothing.
         if pygame.display.get_driver() == "offscreen" and "SDL_VIDEODRIVER" not in os.environ:
             _LOGGER.warning(NO_DISPLAY)
         pygame.display.set_caption(encodable(title))

@@ -1,1 +1,1 @@
-"""What people see of any world: games that are watched (``watch``) or played (``play``), and pages of them."""
+"""Screens for any world: an agent's games to watch (``watch``), games to play (``play``), and pages of games."""

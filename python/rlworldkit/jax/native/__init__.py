@@ -1,1 +1,1 @@
-"""A world's step translated into a program of its own: one game after the other, without XLA's vectors of games."""
+"""Translation of a world's step to a C or CUDA program, which plays one game after another instead of XLA's vectors."""

@@ -19,8 +19,8 @@ from rlworldkit.jax.native import compiler, cuda
 class Kernel:
     """A program that plays games.
 
-    source: its C, where that is to be compiled. closed: what was translated. in_place: inputs that may be overwritten,
-    each with the output that does so.
+    source: its C; empty unless it is for a CPU. closed: the jaxpr that is translated. in_place: pairs of the number of
+    an input and the number of the output that may overwrite it.
     """
 
     source: str
@@ -31,7 +31,7 @@ class Kernel:
         return compiler.name_of(self.source) if self.source else "play"
 
     def __call__(self, prices: Array, *leaves: Array) -> list[Array]:
-        """The outputs of a game, or of each of a batch; prices are those of all, (prices,), or of each."""
+        """Return the outputs of one game or of a batch; prices are shared by all games, (prices,), or one row each."""
         return _play.bind(prices, *leaves, kernel=self, outputs=tuple(range(len(self.closed.out_avals))))
 
 
@@ -40,7 +40,7 @@ _play.multiple_results = True
 
 
 def _batch(kernel: Kernel, last: Any) -> tuple[int, ...]:
-    """The axes of games, as the last input has them."""
+    """Return the shape of the axes of games, those that the last input has in front of its own."""
     return last.shape[: last.ndim - len(kernel.closed.in_avals[-1].shape)]
 
 
@@ -50,7 +50,7 @@ def _shapes(*avals: Any, kernel: Kernel, outputs: tuple[int, ...]) -> list[Any]:
 
 
 def _on_batches(args: Sequence[Array], axes: Sequence[int | None], *, kernel: Kernel, outputs: tuple[int, ...]) -> Any:
-    """One axis of games more, in front; prices that are the same in all of them stay what they are."""
+    """Batching rule: move or add the axis of games to the front of every input; shared prices stay as they are."""
     size = next(arg.shape[axis] for arg, axis in zip(args, axes, strict=True) if axis is not None)
     given = [
         jnp.broadcast_to(arg, (size, *arg.shape)) if axis is None else jnp.moveaxis(arg, axis, 0)
@@ -64,7 +64,7 @@ def _on_batches(args: Sequence[Array], axes: Sequence[int | None], *, kernel: Ke
 
 
 def _without_unused(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
-    """An output that nobody reads is not written."""
+    """Dead code rule: drop the outputs that are not read."""
     if not any(used):
         return [False] * len(eqn.invars), None
     kept = [place for place, is_used in enumerate(used) if is_used]
@@ -81,7 +81,7 @@ def _on_processor(kernel: Kernel, outputs: tuple[int, ...], aliases: dict[int, i
 
 
 def _play_batch(play: Callable[..., Any], *args: Array, kernel: Kernel, outputs: tuple[int, ...]) -> list[Array]:
-    """Play all games of all axes as one batch."""
+    """Play the games of all axes as one flat batch."""
     prices, *leaves = args
     if prices.ndim > len(kernel.closed.in_avals[0].shape):
         prices = prices.reshape(-1, prices.shape[-1])

@@ -1,4 +1,4 @@
-"""Compiles translated programs for the processor."""
+"""Compilation of translated programs for the CPU."""
 
 import ctypes
 import hashlib
@@ -24,23 +24,23 @@ from rlworldkit.jax.switches import holding
 from rlworldkit.jax.xla import C_FLAGS_VARIABLE
 
 TARGET = "rlworldkit_native"
-"""XLA's custom call that plays games, and its name in C; its attribute ``program`` is the name of a program."""
+"""Name of XLA's custom call that plays games, and of its C function; the attribute ``program`` names a program."""
 _COMPILERS = ("cc", "gcc", "clang", "c++", "g++", "clang++")
 _LEVEL, _LEVEL_OF_LARGE, _LARGE = "-O2", "-O1", 100_000
-"""Of optimisation; and of sources of more characters, whose numerous variables take GCC twice as long with the other,
-and then play slower."""
+"""Level of optimisation, and that of sources of more than ``_LARGE`` characters: at -O2 their many variables take GCC
+twice as long, and they play slower."""
 _FLAGS = "-x c -std=gnu11 -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibility=hidden -ffp-contract=off"
 _PROGRAM, _CALL = (Path(__file__).with_name(name) for name in ("cpu.c", "ffi.c"))
 _EXECUTOR = ThreadPoolExecutor(2)
 _own_folder = cache(tempfile.TemporaryDirectory[str])
 _programs: dict[str, Future[ctypes.CDLL]] = {}
-"""Programs by name, which can be played as soon as they are done."""
+"""Loaded programs by name; a program can be played when its future is done."""
 _deferred: ContextVar[set[str] | None] = ContextVar("deferred", default=None)
 
 
 @cache
 def command(level: str = _LEVEL) -> tuple[str, ...] | None:
-    """The command that compiles: that of CC or CXX, or one that is found; None where there is none."""
+    """Return the compiler's command: from CC or CXX, or the first compiler found; None if there is none."""
     named = os.environ.get("CC") or os.environ.get("CXX")
     candidates = [shlex.split(named)] if named else [[name] for name in _COMPILERS]
     words = next((words for words in candidates if words and shutil.which(words[0])), None)
@@ -52,7 +52,7 @@ def command(level: str = _LEVEL) -> tuple[str, ...] | None:
 
 @cache
 def fault() -> str | None:
-    """Why programs cannot be compiled and played here, as the beginning of a sentence; None where they can."""
+    """Return why programs cannot be compiled here, as the beginning of a sentence; None if they can."""
     if command() is None:
         return "no C compiler is found: install one, name it in CC"
     try:
@@ -63,18 +63,18 @@ def fault() -> str | None:
 
 
 def source_of(game: str, program: Path = _PROGRAM) -> str:
-    """A program with a translated game in it, by default that for the processor."""
+    """Insert a translated game into a program, by default the one for the CPU."""
     arithmetic = program.with_name("arithmetic.h").read_text()
     return program.read_text().replace('#include "arithmetic.h"', arithmetic).replace('#include "game.h"', game)
 
 
 def name_of(source: str) -> str:
-    """The name of a program, which is that of its function in C."""
+    """Return the name of a program, which is also the name of its C function."""
     return f"native_{hashlib.sha256(source.encode()).hexdigest()[:32]}"
 
 
 def start(source: str) -> str:
-    """Begin to compile a program that will be needed; returns its name."""
+    """Start compiling a program in the background; returns its name."""
     name = name_of(source)
     if name not in _programs:
         _register_call()
@@ -84,14 +84,14 @@ def start(source: str) -> str:
 
 @contextmanager
 def deferred() -> Iterator[set[str]]:
-    """In this thread lower programs before they are compiled, as a context; it gives their sources to ``wait`` for."""
+    """Context in which ``build`` does not wait for compilation; yields the set of sources to ``wait`` for."""
     sources = set[str]()
     with holding(_deferred, sources):
         yield sources
 
 
 def build(source: str) -> str:
-    """Have a program compiled, unless it is ``deferred``; returns its name. Raises UsageError where that fails."""
+    """Compile a program, and wait for it outside ``deferred``; returns its name. Raises UsageError if that fails."""
     name, later = start(source), _deferred.get()
     if later is None:
         wait(source)
@@ -101,34 +101,34 @@ def build(source: str) -> str:
 
 
 def wait(source: str) -> None:
-    """Wait until a program can be played; raises UsageError where it cannot be compiled."""
+    """Wait until a program can be played; raises UsageError if it cannot be compiled."""
     _programs[start(source)].result()
 
 
 @cache
 def _register_call() -> None:
-    """Have XLA know its custom call; raises UsageError where that cannot be compiled."""
+    """Compile and register XLA's custom call; raises UsageError if it cannot be compiled."""
     source = _CALL.read_text()
     call = getattr(_library(source, _cached(name_of(source))), TARGET)
     jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(call), platform="cpu")
 
 
 def _cached(name: str) -> Path | None:
-    """Where a program is cached that was compiled here."""
+    """Return the cache path for a program compiled on this machine; None without a cache."""
     return program_cache.path_of(f"{_machine()}_{name}")
 
 
 @cache
 def _machine() -> str:
-    """A digest of what a compiled program depends on besides its source."""
-    macros = _run(*(command() or ()), "-dM", "-E", "-")  # which tell the compiler's version and what the processor has
+    """Return a digest of everything that a compiled program depends on besides its source."""
+    macros = _run(*(command() or ()), "-dM", "-E", "-")  # they show the compiler's version and the CPU's features
     return hashlib.sha256(f"{command()} {version('jaxlib')} {macros.stdout}".encode()).hexdigest()[:16]
 
 
 def _library(source: str, path: Path | None) -> ctypes.CDLL:
-    """Load a program, compiled unless ``path`` has it; without a cache it lies in a folder that goes with the process.
+    """Load a program, compiled unless ``path`` has it; without a cache it goes to a temporary folder of the process.
 
-    The functions of all libraries are found by their names.
+    It is loaded globally, so that XLA's custom call finds the function by its name.
     """
     if program_cache.read(path) is None:
         content = _compiled(source)

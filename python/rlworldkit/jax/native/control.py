@@ -11,7 +11,7 @@ _CALLS = ("jit", "pjit", "closed_call", "custom_jvp_call", "custom_vjp_call", "r
 
 
 def _assign(translator: Translator, targets: Sequence[Value], values: Sequence[Value]) -> None:
-    """Assign all at the same time: each value is read before any target changes."""
+    """Assign all targets at once: each value is read before any target changes."""
     translator.finish_loop()
     changing = {target.base for target in targets}
     pairs = [(target, value) for target, value in zip(targets, values, strict=True) if target is not value]
@@ -66,7 +66,7 @@ def _scan(translator: Translator, eqn: Equation, values: list[Value]) -> list[Va
 
 
 def _row(sequence: Value, place: str) -> Value:
-    """The element of a sequence at a place that is computed."""
+    """Return the row of a sequence at a computed index."""
     shape = sequence.index.shape[1:]
     text = sequence.text.replace("{}", f"{place} * {int(np.prod(shape))} + {{}}")
     return in_memory(sequence.dtype, text, shape)

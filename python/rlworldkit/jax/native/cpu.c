@@ -1,4 +1,4 @@
-// A program for the processor: what the translated `game` needs before it, and how ffi.c has it play games. PROGRAM: its name.
+// Program for the CPU: definitions for the translated `game`, and the function by which ffi.c plays games. PROGRAM: its name.
 
 #include <math.h>
 #include <stdint.h>

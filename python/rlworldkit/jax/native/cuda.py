@@ -1,7 +1,7 @@
 """Programs for NVIDIA GPUs: one game a thread, in kernels that XLA itself launches from inside jitted programs.
 
-Rare work is put off: the first kernel says which games want it and keeps what they need, a second one works them off.
-Threads of a warp that have different things to do wait for each other, and so would all games for the few.
+Rare work is deferred: a first kernel tells which games need it and saves their inputs, and a second kernel does it.
+Threads of a warp that branch differently wait for each other, so in one kernel most games would wait for a few.
 """
 
 import re
@@ -24,19 +24,19 @@ from rlworldkit.jax.native.values import Untranslatable
 from rlworldkit.jax.xla import PTX_CALL
 
 _THREADS, _RARE_THREADS, _RARE_GRID, _RARE_SHARE = 128, 32, 1584, 4096
-"""Threads of a block; those of one for rare work, how many of these there are at least (twelve for each processor of an
-H200), and how many games each may have."""
+"""Threads of a block; for rare work: threads of a block, minimum number of blocks (twelve for each multiprocessor of an
+H200), and maximum number of games of a block."""
 _MAX_PARAMETERS = 1024
-"""Of a kernel that XLA launches."""
+"""Maximum number of parameters of a kernel that XLA launches."""
 _MAX_ELEMENTS = 2**32
-"""Of an array: places are computed in 32 bits."""
+"""Number of elements that every array must stay below: positions are computed in 32 bits."""
 _ESCAPED = re.compile(r"[^ !#-\[\]-~]")
-"""What a string of MLIR has by its code."""
+"""Characters that a string of MLIR must have as hexadecimal codes."""
 _PROGRAM = Path(__file__).with_name("gpu.cu")
 
 
 class Kernel(NamedTuple):
-    """A kernel's name, its C and the threads of a block."""
+    """A kernel's name, its CUDA C and the threads of a block."""
 
     name: str
     source: str
@@ -46,8 +46,8 @@ class Kernel(NamedTuple):
 class Kernels(NamedTuple):
     """The kernels of a function of one game.
 
-    rest: does the rare work, if there is any; changed: the numbers of the results that it writes. saved: shape and
-    dtype of what the first kernel gives behind the results, which the rest takes: whether a game wants it, and values.
+    rest: kernel of the rare work, if there is any. changed: numbers of the results that it writes. saved: shape and
+    dtype of further outputs of ``first``, which ``rest`` reads: whether a game needs the work, and values for it.
     """
 
     first: Kernel
@@ -58,7 +58,7 @@ class Kernels(NamedTuple):
 
 @lru_cache(maxsize=64)
 def kernels(closed: ClosedJaxpr, outputs: tuple[int, ...]) -> Kernels:
-    """The kernels of the jaxpr of one game, for some of its results; raises Untranslatable."""
+    """Make the kernels of the jaxpr of one game, for some of its results; raises Untranslatable."""
     closed = closed.replace(jaxpr=closed.jaxpr.replace(outvars=[closed.jaxpr.outvars[place] for place in outputs]))
     parts = split(closed)
     if parts is None:
@@ -69,7 +69,7 @@ def kernels(closed: ClosedJaxpr, outputs: tuple[int, ...]) -> Kernels:
 
 
 def _kernel(closed: ClosedJaxpr, asked: int | None = None, *, is_rare: bool = False) -> Kernel:
-    """The kernel of a game; one of rare work has as inputs the results so far, and whether a game wants it."""
+    """Make the kernel of a game; a kernel of rare work also reads the results so far, and whether a game needs it."""
     read = [f"p{place}" for place in range(len(closed.in_avals))]
     written = [f"q{place}" for place in range(len(closed.out_avals))]
     before = [*(f"const void *old{place}" for place in range(len(written))), "const u8 *wanted"] if is_rare else []
@@ -86,13 +86,13 @@ def _kernel(closed: ClosedJaxpr, asked: int | None = None, *, is_rare: bool = Fa
 
 
 def call(closed: ClosedJaxpr, outputs: tuple[int, ...], aliases: Mapping[int, int], *args: Array) -> list[Array]:
-    """Play one step of all games inside a jitted program; gives some results of a function of one game.
+    """Run a function of one game on all games inside a jitted program; returns some of its results.
 
     Args:
-        closed: the function.
-        outputs: numbers of the results.
-        aliases: places among ``outputs`` by the numbers of the arguments whose memory they take over.
-        args: prices, of all games (prices,) or of each, then leaves (games, …).
+        closed: jaxpr of the function.
+        outputs: numbers of the results to return.
+        aliases: from the number of an argument to the place in ``outputs`` that takes over its memory.
+        args: prices, shared by all games (prices,) or one row each, then leaves (games, …).
     """
     made, games = kernels(closed, outputs), args[1].shape[0]
     own_prices = args[0].ndim > closed.in_avals[0].ndim
@@ -139,11 +139,11 @@ def _launch(
 
 
 def _capability() -> int:
-    """The least compute capability of the GPUs, 90 for 9.0; that of an H100 where there is none."""
+    """Return the least compute capability of the GPUs, 90 for 9.0; that of an H100 without a GPU."""
     devices = jax.devices() if jax.default_backend() == "gpu" else []
     return min((int(str(each.compute_capability).replace(".", "")) for each in devices), default=90)
 
 
 def _layout(array: Any) -> tuple[int, ...]:
-    """Axes from the outermost to the innermost, which is that of games."""
+    """Return the axes from the outermost to the innermost, which is the axis of games."""
     return (*range(1, array.ndim), 0) if array.ndim else ()

@@ -20,18 +20,18 @@ from rlworldkit.jax.switches import switch
 from rlworldkit.jax.target import is_tracing_for
 
 _MOST_BYTES = 2**10
-"""Of a game that ``auto`` has played by programs: XLA plays larger ones in half the time."""
+"""Largest input of a method that ``auto`` has played by a program: XLA plays larger games in half the time."""
 
 
 def _played(name: str) -> Any:
-    """The method of this name, played by a program."""
+    """Make the method of this name, played by a program."""
     return lambda env, *args: env._play(name, *args)
 
 
 class _NativeMethods(JaxEnv):
-    """Methods of a ``JaxEnv`` that call programs, in front of those of its class.
+    """Mixin for a ``JaxEnv`` whose methods call translated programs in place of the world's own.
 
-    Where marks or words are collected, and inside of a trace of one game, the world's own methods are called.
+    The world's own methods are called where marks or words are collected, and inside ``one_game``.
     """
 
     _own: JaxEnv
@@ -44,7 +44,7 @@ class _NativeMethods(JaxEnv):
     def observe(self, state: State) -> Array:
         if is_collecting():
             return self._own.observe(state)
-        # its floats are as wide as vectors
+        # left to XLA: its vectors suit the floats of an observation
         return self._own.expand(jax.tree.map(lambda leaf: leaf[None], self.compact(state)))[0]
 
     def _play(self, name: str, *args: Any) -> Any:
@@ -62,7 +62,7 @@ class _NativeMethods(JaxEnv):
         return play(leaves) if play else own(*args)
 
     def _program(self, name: str, leaves: list[Array], tree: Any) -> Callable[[list[Array]], Any] | None:
-        """A function of the leaves of prices and arguments; None where there is no translation."""
+        """Make a function of the leaves of prices and arguments; None if the method has no translation."""
 
         def play(prices: Array, *args: Any) -> Any:
             return getattr(self._own.with_prices(prices), name)(*args)
@@ -84,15 +84,15 @@ class _NativeMethods(JaxEnv):
 
 
 def _in_place(name: str, state: State, reads: list[int]) -> tuple[tuple[int, int], ...]:
-    """Which inputs the outputs of a step overwrite: its first ones are the state that follows."""
+    """Pair inputs with the outputs of a step that overwrite them: its first outputs are the next state."""
     number = len(jax.tree.leaves(state)) if name.startswith("step") else 0
     return tuple((reads.index(1 + leaf), leaf) for leaf in range(number) if 1 + leaf in reads)
 
 
 def native_env(env: JaxEnv, *, auto: bool = False) -> JaxEnv:
-    """The same world, played by translated programs; a method raises UsageError where it cannot be translated.
+    """Make an environment of the same world, played by programs; a method without a translation raises UsageError.
 
-    auto: such a method is left to XLA instead, with a sentence on standard error, as is one of a larger game.
+    auto: leave such a method to XLA instead, with a sentence on standard error, and methods of large games silently.
     """
     kind = type(env)
     native: Any = object.__new__(
@@ -103,5 +103,5 @@ def native_env(env: JaxEnv, *, auto: bool = False) -> JaxEnv:
 
 
 def is_native(env: JaxEnv) -> bool:
-    """Whether ``native_env`` made it."""
+    """Whether ``native_env`` made this environment."""
     return isinstance(env, _NativeMethods)

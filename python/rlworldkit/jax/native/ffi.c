@@ -1,4 +1,4 @@
-// XLA's custom call that plays a batch of games by a program: a function of any library that Python has loaded.
+// XLA's custom call that plays a batch of games with a program: a function of any library that Python has loaded.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -18,8 +18,8 @@ typedef void Play(const void *const *in, void *const *out, int64_t first, int64_
 typedef struct {
   Play *play;
   const void **in;
-  void **out; // null: nobody wants it
-  int share_prices; // prices are those of all games
+  void **out; // null: the output is not needed
+  int share_prices; // all games have the same prices
   int64_t games, next, left, holders;
   void *arrays[];
 } Batch;
@@ -28,7 +28,7 @@ static void release(Batch *batch) {
   if (__atomic_sub_fetch(&batch->holders, 1, __ATOMIC_ACQ_REL) == 0) free(batch);
 }
 
-// A thread that comes late finds no games left, and nobody waits for it: it may stand in a queue behind who waits.
+// A thread that starts late finds no games left. play_batch does not wait for it: it may be queued behind play_batch.
 static void play_shares(void *data) {
   Batch *batch = data;
   for (;;) {
@@ -61,8 +61,8 @@ static void play_batch(XLA_FFI_CallFrame *frame, Batch *batch) {
   release(batch);
 }
 
-// Attributes by their order: "program", its name, and "results", the number of the result that each of its outputs is, -1
-// where nobody wants it.
+// Attributes in this order: "program", the program's name, and "results", for each output of the program the number of
+// the call's result that it is, -1 if it is not needed.
 EXPORTED XLA_FFI_Error *rlworldkit_native(XLA_FFI_CallFrame *frame) {
   if (frame->extension_start && frame->extension_start->type == XLA_FFI_Extension_Metadata) {
     XLA_FFI_Metadata *metadata = ((XLA_FFI_Metadata_Extension *)frame->extension_start)->metadata;

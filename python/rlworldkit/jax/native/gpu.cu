@@ -1,4 +1,4 @@
-// A kernel for NVIDIA GPUs: what the translated `game` needs before it, and which games a thread plays.
+// Kernel for NVIDIA GPUs: definitions for the translated `game`, and the choice of the games that a thread plays.
 
 typedef signed char i8; typedef short i16; typedef int i32; typedef long long i64; typedef float f32;
 typedef unsigned char u8; typedef unsigned short u16; typedef unsigned u32; typedef unsigned long long u64;
@@ -11,7 +11,7 @@ typedef unsigned char u8; typedef unsigned short u16; typedef unsigned u32; type
 #define NAN __int_as_float(0x7fffffff)
 #endif
 
-// The n games lie next to each other, so that the threads of a warp read and write the same lines of memory.
+// The same element of all n games is contiguous, so that the threads of a warp read and write the same lines of memory.
 #define PLACE const u32 n, const u32 g, const u32 price_stride, const u32 price
 #define IN(k, type, size, i) ((const type *)in[k])[(u32)(i) * n + g]
 #define PRICE(k, type, size, i) ((const type *)in[k])[(u32)(i) * price_stride + price]
@@ -21,8 +21,8 @@ typedef unsigned char u8; typedef unsigned short u16; typedef unsigned u32; type
 #include "arithmetic.h"
 #include "game.h"
 
-// KERNEL, RARE, THREADS, PARAMETERS, READ and WRITTEN come from cuda.py. sizes: games, the prices' stride, whether each
-// game has its own.
+// KERNEL, RARE, THREADS, SHARE, PARAMETERS, READ and WRITTEN come from cuda.py. sizes: number of games, stride of prices,
+// whether each game has its own prices.
 #ifdef __cplusplus
 extern "C"
 #endif
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(THREADS) KERNEL(PARAMETERS) {
   void *const out[] = {WRITTEN};
   const u32 n = sizes[0];
 #if RARE
-  // Each block, one warp, collects those of its games that want rare work, and plays them.
+  // Each block is one warp, which lists those of its games that need rare work, and plays them.
   __shared__ u32 list[SHARE];
   const u32 share = (n + gridDim.x - 1) / gridDim.x;
   const u32 first = blockIdx.x * share, last = first + share < n ? first + share : n;

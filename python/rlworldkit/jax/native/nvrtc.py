@@ -1,4 +1,4 @@
-"""CUDA C compiled to PTX by NVRTC, the library that JAX's wheels for CUDA bring; it needs neither nvcc nor a GPU."""
+"""Compilation of CUDA C to PTX with NVRTC, a library in JAX's wheels for CUDA; needs neither nvcc nor a GPU."""
 
 import ctypes
 import hashlib
@@ -11,14 +11,14 @@ from rlparity.errors import UsageError
 from rlworldkit.jax import program_cache
 
 _OPTIONS = ("--std=c++17", "--fmad=false", "--disable-warnings")
-"""Without fused multiplications floats are those of XLA."""
+"""NVRTC's options; without fused multiply-add, floats are the same as XLA's."""
 _OLD_PTX, _OLD_UNTIL = "8.1", 90
-"""The first PTX with as many parameters as a world has leaves (drivers from R530 on); the last GPU that knows it."""
+"""First PTX version with enough parameters for a world's leaves (drivers from R530 on); the last GPU it supports."""
 
 
 @cache
 def find_library() -> Path | None:
-    """The newest NVRTC among the installed packages; None where there is none."""
+    """Find the newest NVRTC among the installed packages; None if there is none."""
     spec = find_spec("nvidia")
     folders = (spec and spec.submodule_search_locations) or ()
     found = [path for folder in folders for path in Path(folder).glob("*/lib/libnvrtc.so.*") if ".alt" not in path.name]
@@ -26,7 +26,7 @@ def find_library() -> Path | None:
 
 
 def ptx(source: str, capability: int) -> str:
-    """PTX for devices of this compute capability (90 for 9.0), from the cache if it has it. Raises UsageError."""
+    """Return PTX for devices of this compute capability (90 for 9.0), cached on disk. Raises UsageError."""
     key = "\n".join([str(find_library()), str(capability), *_OPTIONS, _OLD_PTX, source])
     path = program_cache.path_of(f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.ptx")
     if (cached := program_cache.read(path)) is not None:
@@ -39,7 +39,7 @@ def ptx(source: str, capability: int) -> str:
 
 
 def compiled(source: str, *options: str) -> tuple[str, str]:
-    """The PTX of a program, and what the compiler says about it; raises UsageError where it refuses."""
+    """Compile a program to PTX; returns it and the compiler's log. Raises UsageError if compilation fails."""
     nvrtc, program = _library(), ctypes.c_void_p()
     words = [word.encode() for word in (*_OPTIONS, *options)]
     nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), None, 0, None, None)

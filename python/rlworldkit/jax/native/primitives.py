@@ -1,4 +1,4 @@
-"""Translation of JAX's primitives but for control flow: a table of C expressions, and rules for what moves elements."""
+"""Translation of JAX's primitives without control flow: tables of C expressions, and rules that move elements."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -53,8 +53,8 @@ _FLOATS = {
     "copy": "{0}",
     "is_not_zero": "({0} != 0)",
 }
-"""C expressions by primitive, of the kind of number that they compute with: what XLA rounds, or orders, in another way
-has none. t: type of the result; u and s: the same one unsigned and signed."""
+"""C expressions by primitive, a table for each kind of number. A primitive that XLA rounds or orders in another way has
+none. t: type of the result; u and s: the same type unsigned and signed."""
 _FOLDED = {
     "reduce_sum": ("add", 0),
     "reduce_prod": ("mul", 1),
@@ -64,7 +64,7 @@ _FOLDED = {
     "reduce_max": ("max", "min"),
     "reduce_min": ("min", "max"),
 }
-"""Of reductions: what folds two numbers into one, and the number, or which limit of the dtype, that changes nothing."""
+"""For each reduction the primitive that combines two numbers, and its neutral number, or the limit that is neutral."""
 
 
 def _expression(name: str, source: str, dtype: str, *args: str) -> str:
@@ -85,7 +85,7 @@ def _elementwise(translator: Translator, eqn: Equation, values: list[Value]) -> 
 
 
 def _reduce(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    """Fold elements in their order into those of the result."""
+    """Reduce along axes by folding the elements, in their order, into those of the result."""
     aval, axes, (value,) = eqn.outvars[0].aval, eqn.params["axes"], values
     if all(value.index.shape[axis] == 1 for axis in axes):
         return [value.at(value.index.reshape(aval.shape))]
@@ -168,9 +168,9 @@ def _iota(translator: Translator, eqn: Equation, values: list[Value]) -> list[Va
 
 
 def _positions(indices: Array, *, numbers: Any, shape: Sequence[int], result: Sequence[int]) -> tuple[Array, Array]:
-    """Where in an operand of ``shape`` the elements of windows lie, int32 of shape ``result``, and which are inside.
+    """Return the positions of window elements in an operand, int32 of shape ``result``, and whether they are inside.
 
-    indices: (…, components). numbers: those of a gather, or of a scatter, whose updates are the result.
+    indices: (…, components). numbers: dimension numbers of a gather, or of a scatter with updates of shape ``result``.
     """
     window, dropped, indexed, *batching = numbers[:5]
     batch = [axis for axis in range(len(result)) if axis not in window]
@@ -220,7 +220,7 @@ def _scatter(translator: Translator, eqn: Equation, values: list[Value]) -> list
 
 
 def _dynamic_slice(operand: Array, *starts: Array, slice_sizes: Sequence[int]) -> Array:
-    """A window whose start is computed, by a lookup."""
+    """Express ``dynamic_slice`` as a gather."""
     axes = tuple(range(operand.ndim))
     numbers = lax.GatherDimensionNumbers(axes, (), axes)
     return lax.gather(operand, jnp.stack(starts), numbers, slice_sizes, mode=GatherScatterMode.CLIP)
@@ -237,7 +237,7 @@ def _stack(*arrays: Array, axis: int) -> Array:
 
 
 def _arg_extreme(find: Callable[..., Array], operand: Array, *, axes: Sequence[int], index_dtype: Any) -> Array:
-    """The first index of the largest or smallest element."""
+    """Return the first index of the largest or smallest element along an axis."""
     (axis,) = axes
     places = lax.broadcasted_iota(index_dtype, operand.shape, axis)
     return jnp.where(operand == find(operand, axis, keepdims=True), places, operand.shape[axis]).min(axis)
@@ -250,7 +250,7 @@ def _cumulated(combine: Callable[..., Array], operand: Array, *, axis: int, reve
 
 
 def _by_jax(function: Callable[..., Array]) -> Rule:
-    """The rule of a primitive that ``function``, of its inputs and parameters, computes by other primitives."""
+    """Make the rule of a primitive from a function of its inputs and parameters that uses other primitives."""
     return lambda translator, eqn, values: translator.by_jax(partial(function, **eqn.params), *values)
 
 

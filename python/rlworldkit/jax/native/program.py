@@ -1,4 +1,4 @@
-"""A function of one game as the text of a program that plays it."""
+"""Translation of a function of one game to C."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,9 +18,9 @@ RULES = {**primitives.RULES, **control.RULES}
 
 
 def traced(function: Callable[..., Any], *args: Any) -> tuple[ClosedJaxpr, Any, list[int]]:
-    """The jaxpr of a function of one game, the tree of its results, and which leaves of ``args`` it takes.
+    """Trace a function of one game; returns its jaxpr, the tree of its results, and which leaves of ``args`` it takes.
 
-    The first leaf and the last, by which games are counted, are always among them.
+    It always takes the first leaf, and the last one, whose shape tells the number of games.
     """
     leaves, tree = jax.tree.flatten(args)
     with one_game(), use_abstract_mesh(AbstractMesh((), ())):  # a game lies on one device
@@ -33,15 +33,15 @@ def traced(function: Callable[..., Any], *args: Any) -> tuple[ClosedJaxpr, Any, 
 
 
 def translate(closed: ClosedJaxpr, asked: int | None = None) -> str:
-    """The jaxpr of one game as a function ``game`` in C; raises Untranslatable where it uses what has no translation.
+    """Translate the jaxpr of one game to a C function ``game``; raises Untranslatable.
 
-    The file that includes it says where leaves lie: IN, PRICE (of the first input) and OUT of a leaf's number, type and
-    size, and of the position of an element. asked: the number of the result that says whether those behind it are to be
-    stored.
+    The file that includes it defines where leaves lie by the macros IN, PRICE (for the first input) and OUT. They take
+    a leaf's number, type and size, and the position of an element. asked: number of the result that decides whether the
+    results after it are stored.
     """
     translator, end = Translator(RULES), len(closed.out_avals) if asked is None else asked + 1
     args = [_leaf("IN" if place else "PRICE", place, aval) for place, aval in enumerate(closed.in_avals)]
-    # an output may lie where an input does: what is written is read before
+    # an output may overwrite an input, so results that are inputs are copied before any output is stored
     results = translator.closed(closed, args)
     results = [translator.copy(each) if each.text.startswith(("IN(", "PRICE(")) else each for each in results]
     _store(translator, closed, results, range(end))

@@ -1,4 +1,4 @@
-"""Split the program of one game where rare, heavy work begins, so that a GPU does that work for few games together."""
+"""Split of a one-game program where rare, heavy work begins, so that a GPU does that only for games that need it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,10 +12,10 @@ from rlworldkit.jax.batching import RARE_WORK
 
 
 def split(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, ClosedJaxpr, tuple[int, ...]] | None:
-    """A program in two parts, split at the longest of its rare works; None where it does none.
+    """Split a program at its longest ``run_rarely``; returns both parts and the changed results, or None without one.
 
-    The first gives the program's results as if the work were not wanted, whether it is, and the values that the second
-    takes. That gives those results, by their numbers in the third of what is returned, that the work changes.
+    The first part returns the program's results without the work, whether the work is needed, and the values that the
+    second part reads. The second part does the work, and returns only the results that change, given by their numbers.
     """
     jaxpr = closed.jaxpr
     places = [place for place, eqn in enumerate(jaxpr.eqns) if eqn.params.get("name") == RARE_WORK]
@@ -38,7 +38,7 @@ def split(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, ClosedJaxpr, tuple[int, ...
 
 
 def equations(part: Any) -> Iterator[JaxprEqn]:
-    """The equations of a jaxpr, or of what there is among parameters, and all inside of them."""
+    """Yield the equations of a jaxpr, or of the jaxprs among parameters, and all nested ones."""
     for each in jax.tree.leaves(part, is_leaf=lambda leaf: hasattr(leaf, "eqns")):
         for eqn in getattr(each, "eqns", ()):
             yield eqn
@@ -53,7 +53,7 @@ def _with_answer(work: JaxprEqn, is_wanted: bool) -> JaxprEqn:
 def _program(
     closed: ClosedJaxpr, inputs: list[Var], eqns: list[JaxprEqn], results: list[Any], *, keeps_inputs: bool = False
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    """A program of those equations on which the results depend, and which inputs it takes."""
+    """Make a program of the equations that the results depend on; also returns which inputs it takes."""
     names = closed.jaxpr.debug_info.with_unknown_names()
     whole = closed.jaxpr.replace(invars=inputs, eqns=eqns, outvars=results, debug_info=names)
     jaxpr, used = partial_eval.dce_jaxpr(whole, [True] * len(results), instantiate=keeps_inputs)

@@ -1,4 +1,4 @@
-"""A jaxpr of one game as C: variables, arrays in memory, and loops over their elements."""
+"""Translator of a one-game jaxpr to C: variables, arrays in memory, and loops over their elements."""
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,20 +13,20 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from rlworldkit.jax.native.values import Index, Untranslatable, Value, ctype, in_memory, literal, uniform
 
 _UNROLLED = 16
-"""Rounds of a loop that is written out, so that the elements of its arrays are variables; with 32 large games take GCC
-eight times as long, and play slower."""
+"""Rounds of the largest loop that is unrolled, so that the elements of its arrays become variables; with 32, GCC takes
+eight times as long for large games, and they play slower."""
 
 Equation = Any
 """A ``JaxprEqn``, whose parameters and variables are of any type."""
 Rule = Callable[["Translator", Equation, list[Value]], Sequence[Value]]
-"""Translates one equation: given the values of its inputs, those of its outputs."""
+"""Function that translates one equation: it takes the values of its inputs and returns those of its outputs."""
 
 
 @dataclass
 class Loop:
-    """A loop over the elements of arrays that may still grow: its body, and what was computed in it.
+    """A loop over the elements of arrays, to which operations can still be added.
 
-    made: by array that it writes, the variable that holds the element of this round; empty where there is none.
+    made: for each array that the loop writes, the variable with the element of this round; empty if there is none.
     """
 
     size: int
@@ -36,10 +36,10 @@ class Loop:
 
 
 class Translator:
-    """Collects the lines of a program and its tables of constants.
+    """Builder of a program's lines and tables of constants.
 
-    Operations on arrays share a loop while each needs nothing of the others but the element of its own round. Lines
-    that are added in the meantime stand before that loop.
+    Operations on arrays share a loop as long as each reads only the element of its own round from the others. Lines
+    that are added while a loop is open go before it.
     """
 
     def __init__(self, rules: dict[str, Rule]) -> None:
@@ -55,16 +55,16 @@ class Translator:
     # Lines and variables
 
     def name(self, prefix: str) -> str:
-        """A name that nothing else has."""
+        """Make a unique name."""
         self._names += 1
         return f"{prefix}{self._names}"
 
     def add(self, text: str) -> None:
-        """Add a line, outside of a loop in front of one that is open."""
+        """Add a line to the body of the ``loop`` context, or outside of one to the program, before an open loop."""
         self._body.append("  " * self._depth + text)
 
     def new(self, dtype: str, expression: str) -> str:
-        """A constant with this value; the same one where it was computed before."""
+        """Declare a constant with this value and return its name; an earlier one with this value is reused."""
         key = dtype, expression
         if key not in self._known:
             self._known[key] = name = self.name("v")
@@ -73,7 +73,7 @@ class Translator:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """Lines between braces behind ``head``."""
+        """Context that puts the lines added in it between braces after ``head``."""
         self.finish_loop()
         self.add(head + " {")
         self._depth += 1
@@ -92,25 +92,25 @@ class Translator:
 
     @property
     def tables(self) -> list[str]:
-        """The declarations of the tables of constants."""
+        """Declarations of the tables of constants."""
         return ["TABLE " + text.replace("{}", name, 1) for text, name in self._tables.items()]
 
     def constant(self, array: Any) -> Value:
-        """A constant array."""
+        """Make a constant array, stored as a table unless all its elements are equal."""
         dtype, texts = array.dtype.name, [literal(number, array.dtype.name) for number in array.ravel().tolist()]
         if len(set(texts)) == 1:
             return uniform(dtype, texts[0], array.shape)
         return in_memory(dtype, self._table(ctype(dtype), texts), array.shape)
 
     def array(self, dtype: str, shape: Sequence[int]) -> Value:
-        """A new array whose elements are not set yet: a variable if there is one element."""
+        """Declare an array whose elements are not set yet, or a variable if there is only one."""
         size = int(np.prod(shape))
         name = self.name("v" if size == 1 else "a")
         self.add(f"{ctype(dtype)} {name}{f'[{size}]' if size != 1 else ''};")
         return in_memory(dtype, name if size == 1 else name + "[{}]", shape)
 
     def _position(self, index: Index) -> str:
-        """The position of element ``i``: one multiplication and one addition, or from a table."""
+        """Format the position of element ``i``: a linear function of ``i``, or a lookup in a table."""
         flat = index.ravel()
         start, step = int(flat[0]), int(flat[1] - flat[0])
         if not np.array_equal(flat, start + step * np.arange(flat.size)):
@@ -119,9 +119,9 @@ class Translator:
 
     @contextmanager
     def loop(self, size: int, *read: Value) -> Iterator[None]:
-        """The inside of a loop over ``size`` elements that may read these values of its own round.
+        """Context inside a loop over ``size`` elements, for code that reads the elements of its round from ``read``.
 
-        It is the loop that is still open, unless that one has another size or makes what is read in another order.
+        The loop that is still open is reused, unless it has another size or writes these values in another order.
         """
         if self._loop and not (self._loop.size == size and all(self._is_in_step(value, size) for value in read)):
             self.finish_loop()
@@ -139,18 +139,18 @@ class Translator:
         return bool(self._loop.made[value.base]) and value.index.size == size and value.is_whole
 
     def element(self, value: Value) -> str:
-        """Inside a loop, the variable of a value's element of this round."""
+        """Return, inside a loop, the variable or expression of a value's element of this round."""
         assert self._loop
         if value.is_uniform:
             return value.text
         return self._loop.made.get(value.base) or self.new(value.dtype, self.place(value))
 
     def place(self, value: Value) -> str:
-        """Inside a loop, a value's element of this round, which can be written."""
+        """Return, inside a loop, the assignable expression of a value's element of this round."""
         return value.text if value.is_uniform else value.text.format(self._position(value.index))
 
     def finish_loop(self) -> None:
-        """Write the open loop, behind which all that it made can be read."""
+        """Write out the open loop, if any; code after it can read all that it computes."""
         loop, self._loop = self._loop, None
         if loop:
             self.add(f"{'UNROLL ' * (loop.size <= _UNROLLED)}for (int i = 0; i < {loop.size}; i++) {{")
@@ -158,7 +158,7 @@ class Translator:
             self.add("}")
 
     def map(self, aval: Any, compute: Callable[..., str], *values: Value) -> Value:
-        """An array of the expressions that ``compute`` makes of an element of each of the values, of the same size."""
+        """Make an array by applying ``compute``, a function of C expressions, to elements of values of one size."""
         dtype = aval.dtype.name
         if not aval.size:
             return uniform(dtype, "0", aval.shape)
@@ -172,7 +172,7 @@ class Translator:
         return array
 
     def write(self, target: Value, text: str) -> None:
-        """Inside a loop, set an array's element of this round."""
+        """Assign, inside a loop, an array's element of this round."""
         assert self._loop
         self.add(f"{self.place(target)} = {text};")
         self._loop.made[target.base] = text if target.is_whole else ""
@@ -182,7 +182,7 @@ class Translator:
             self.finish_loop()
 
     def store(self, target: Value, value: Value) -> None:
-        """Set all elements of an array that nobody has read yet, or of a part of one."""
+        """Assign all elements of an array, or of a part of one, before any of them is read."""
         if not target.index.size:
             return
         if target.is_uniform:
@@ -193,7 +193,7 @@ class Translator:
                 self.write(target, self.element(value))
 
     def copy(self, value: Value) -> Value:
-        """The same values in an array of their own, or in a variable."""
+        """Copy a value to a new array or variable."""
         self.finish_loop()
         array = self.array(value.dtype, value.index.shape)
         self.store(array, value)
@@ -201,14 +201,14 @@ class Translator:
         return array
 
     def memory(self, value: Value) -> Value:
-        """A value in memory, element i at position i."""
+        """Return a value with element i at position i in memory, copied if need be, or uniform."""
         self._finish_what_makes(value)
         return value if value.is_whole or value.is_uniform else self.copy(value)
 
     # Equations
 
     def jaxpr(self, jaxpr: Jaxpr, consts: Sequence[Value], args: Sequence[Value]) -> list[Value]:
-        """Translate a jaxpr; gives the values of its results."""
+        """Translate a jaxpr; returns the values of its results."""
         env: dict[Any, Value] = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
 
         def read(atom: Any) -> Value:
@@ -231,6 +231,6 @@ class Translator:
         return self.jaxpr(closed.jaxpr, [self.constant(np.asarray(const)) for const in closed.consts], args)
 
     def by_jax(self, function: Callable[..., Any], *args: Value) -> list[Value]:
-        """Translate what a function of JAX computes of values."""
+        """Translate a JAX function of the values."""
         shapes = [jax.ShapeDtypeStruct(value.index.shape, value.dtype) for value in args]
         return self.closed(jax.make_jaxpr(function)(*shapes), args)

@@ -1,4 +1,4 @@
-"""What a translated program computes with: C types, constants, and arrays."""
+"""C types, constants and arrays of translated programs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,12 +18,12 @@ Index = NDArray[Any]
 
 
 class Untranslatable(Exception):
-    """Something that no translation exists for; the message names it."""
+    """Raised for a primitive or dtype without a translation; the message names it."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """An array: a C expression that all elements have, or one of the element at a position in memory, ``{}`` in it.
+    """An array as a C expression: one that all elements share, or that of the element at position ``{}`` in memory.
 
     index: the position of each element.
     """
@@ -34,32 +34,32 @@ class Value:
 
     @property
     def is_uniform(self) -> bool:
-        """Whether all elements are one expression."""
+        """Whether all elements share one expression."""
         return "{}" not in self.text
 
     @property
     def is_whole(self) -> bool:
-        """Whether element i of the array is element i in memory; there may be more of them behind."""
+        """Whether element i of the array lies at position i in memory, which may hold more elements behind them."""
         return not self.is_uniform and bool(np.array_equal(self.index.ravel(), np.arange(self.index.size)))
 
     @property
     def base(self) -> str:
-        """The variable or the array in memory that is read."""
+        """Name of the variable or array that the expression reads."""
         return self.text.partition("[")[0]
 
     def at(self, index: Index) -> Self:
-        """Other elements of the same, or in another shape; a single one is an expression."""
+        """Select or reshape elements by their positions; a single one becomes an expression."""
         text = self.text.format(index.item()) if index.size == 1 else self.text
         return replace(self, index=index, text=text)
 
 
 def uniform(dtype: str, text: str, shape: Sequence[int] = ()) -> Value:
-    """An array all of whose elements are one expression."""
+    """Make an array whose elements share one expression."""
     return Value(dtype, np.broadcast_to(0, shape), text)
 
 
 def in_memory(dtype: str, text: str, shape: Sequence[int]) -> Value:
-    """An array whose element i lies at position i."""
+    """Make an array whose element i lies at position i."""
     index = np.arange(int(np.prod(shape)))
     return Value(dtype, index, text).at(index.reshape(shape))
 
@@ -73,7 +73,7 @@ def ctype(dtype: Any) -> str:
 
 
 def literal(value: Any, dtype: str) -> str:
-    """A number as a C constant: an integer by its two's complement of 64 bits."""
+    """Format a number as a C constant; an integer as its two's complement of 64 bits, cast to its type."""
     if dtype != "float32":
         return f"(({ctype(dtype)}){int(value) % 2**64}ull)"
     number = float(np.float32(value))

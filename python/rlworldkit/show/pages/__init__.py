@@ -1,1 +1,1 @@
-"""Pages of any world: the games of an agent, a trace file, or a training run, in values of `rlparity`."""
+"""Pages of any world: the games of an agent, a trace file, or a training run, as `rlparity` pages."""

@@ -1,4 +1,4 @@
-"""The games of an agent as a page: played for it, or those that somebody watches."""
+"""Page of an agent's games: played for the page, or recorded while somebody watches."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -16,12 +16,12 @@ from rlworldkit.show.watch.frames import Frame, frames
 
 START = "start"
 SIDE_BY_SIDE = 128
-"""Games at once: more of them share the work of a step, but more boards wait for their turn."""
+"""Games at once: more games make a step cheaper, but more boards wait in memory for their turn."""
 
 
 @dataclass(frozen=True)
 class Games:
-    """Games to play: ``count`` of them from ``first_seed`` on, and where, cut off after ``max_steps``."""
+    """Games to play on an engine: ``count`` of them from ``first_seed`` on, truncated after ``max_steps``."""
 
     first_seed: int
     count: int
@@ -35,9 +35,9 @@ class Games:
 
 
 def agent_page(world: World, name: str, player: AgentPlayer, games: Games, command: str) -> Page:
-    """The page of an agent that people call ``name``. Its games are played while its episodes are taken.
+    """Make the page of an agent called ``name``. Its games are played while its episodes are iterated.
 
-    Taking them raises EngineError where the engine cannot start, or fails.
+    The iteration raises EngineError if the engine cannot start, or fails.
     """
     return Page(
         headline=f"{name}: {games}",
@@ -49,7 +49,7 @@ def agent_page(world: World, name: str, player: AgentPlayer, games: Games, comma
 
 
 def how_it_plays(player: AgentPlayer) -> str:
-    """A sentence on how the actions are chosen."""
+    """Describe in a sentence how the actions are chosen."""
     if player.searcher:
         return (
             f"Before every step a search, with seed {player.choice.player_seed}, looked for something better than the "
@@ -61,7 +61,7 @@ def how_it_plays(player: AgentPlayer) -> str:
 
 
 def played(world: World, player: AgentPlayer, games: Games) -> Iterator[Episode]:
-    """The episodes in the order of their seeds; raises EngineError where the engine cannot start, or fails."""
+    """Play episodes, in the order of their seeds; raises EngineError if the engine cannot start, or fails."""
     side_by_side = min(games.count, SIDE_BY_SIDE)
     with closing(Episodes(world, side_by_side, engine=games.engine, max_episode_steps=games.max_steps)) as opened:
         yield from episodes(frames(opened, player, games.first_seed, games.count))
@@ -71,10 +71,10 @@ def played(world: World, player: AgentPlayer, games: Games) -> Iterator[Episode]
 def page_of_frames(
     path: Path, caption: str, world: World, player: AgentPlayer, engine: str
 ) -> Iterator[Callable[[Frame], None]]:
-    """A function that takes the frames of one game after another, for a page of them.
+    """Context with a function that takes the frames of one game after another, for a page of the games.
 
-    The file is there once the context ends well; until then, and otherwise, what was there before stays. Raises
-    UsageError where it cannot be written.
+    The file is written when the context ends without an error, and left as it was otherwise. Raises UsageError if it
+    cannot be written.
     """
     in_progress: list[EpisodeInProgress] = []
 
@@ -94,10 +94,10 @@ def page_of_frames(
 
 
 def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
-    """The episodes of these frames in the order in which their games begin, each once it and those before are told.
+    """Yield the episodes of frames in the order in which their games start, each when it and all earlier ones are over.
 
-    The frames of one game come in order and those of others may lie in between. A game that has not ended is told as
-    far as it came.
+    The frames of one game come in order, and those of others may come in between. A game that has not ended is yielded
+    last, as far as it came.
     """
     in_progress: dict[int, EpisodeInProgress] = {}
     for frame in frames:
@@ -112,7 +112,7 @@ def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
 
 
 class EpisodeInProgress:
-    """A game in progress; of its states only the last two are kept, for they are far larger than boards."""
+    """A game in progress; only its last two states are stored, because they are far larger than boards."""
 
     def __init__(self) -> None:
         self._steps: list[Step] = []
@@ -125,11 +125,11 @@ class EpisodeInProgress:
 
     @property
     def is_over(self) -> bool:
-        """The last frame added ends the game."""
+        """Whether the last frame added ends the game."""
         return self._newest[-1].ending is not None
 
     def episode(self) -> Episode:
-        """The episode so far, of one frame at least."""
+        """Make the episode so far; at least one frame must have been added."""
         *before, last = self._newest
         end, addition = None, ""
         if before and last.decision is not None:

@@ -1,4 +1,4 @@
-"""Trace files of one world, and a recorded case played again, on one or more engines, each on its own."""
+"""Trace files of one world, and the replay of a recorded case on one or more engines, which are not compared."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
@@ -19,8 +19,8 @@ _ONLY = np.zeros(1, np.intp)
 class ReplayStep(NamedTuple):
     """The game after its start (``action`` None), after one action, or after a restart.
 
-    number: the action's place in the list, from 0; -1 for the start.
-    states: of each engine, afterwards. components: what the action earned on each; nothing at a start.
+    number: index of the action in the list, from 0; -1 for the start.
+    states: the state of each engine afterwards. components: the action's reward on each engine; empty at a start.
     """
 
     number: int
@@ -30,7 +30,7 @@ class ReplayStep(NamedTuple):
 
 
 def read_own_trace(world: World, path: Path) -> Trace:
-    """The trace in a file; raises UsageError where it is none of this world under these rules."""
+    """Read the trace in a file; raises UsageError if it is not of this world under these rules."""
     trace = read_trace(path)
     if trace.world not in (world.name, world.home):
         raise UsageError(f"{path} is a trace of world {quoted(trace.world)}: give one of world '{world.name}'.")
@@ -45,15 +45,15 @@ def read_own_trace(world: World, path: Path) -> Trace:
 
 @contextmanager
 def open_engines(world: World, names: Sequence[str]) -> Iterator[list[BatchEngine]]:
-    """One game on each of the engines named; raises EngineError where one cannot start."""
+    """Context with one game on each of the engines named; raises EngineError if one cannot start."""
     with ExitStack() as stack:
         yield [stack.enter_context(closing(GuardedEngine(world, name, 1))) for name in names]
 
 
 def replay(engines: Sequence[BatchEngine], case: Case) -> Iterator[ReplayStep]:
-    """The start of a case and every action of it, on engines with one game each; the first says where it ends.
+    """Replay a case on engines with one game each; yields its start, its actions and the first engine's restarts.
 
-    Raises StateRefused where an engine refuses the case's start state.
+    Raises StateRefused if an engine refuses the case's start state.
     """
 
     def states() -> tuple[State, ...]:

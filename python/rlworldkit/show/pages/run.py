@@ -1,4 +1,4 @@
-"""The curves that a run of training has left in its folder."""
+"""Curves from the metrics in the folder of a training run."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,19 +10,19 @@ from rlworldkit.runs.folder import METRICS
 from rlworldkit.runs.sinks import Metrics, Milestone, read_csv
 
 STEPS = "timesteps"
-"""The column over which curves are drawn."""
+"""Column of the metrics that is the x axis of curves."""
 _RETURN = "train/mean_episode_return"
 _FIRST = ("train/mean_episode_length", "train/entropy")
 _SHOWN = ("train/", "stats/", "actions/", "reward/", "episode_reward/", "steps_per_second")
-"""Beginnings of the names of curves: what else a trainer records are counters, and what is among these already."""
+"""Prefixes of the metrics that become curves; the others are counters, or duplicates of these."""
 
 
 def curves(folder: Path, milestone: Milestone | None) -> tuple[Curve, ...]:
-    """The curves that a run recorded; none where it recorded nothing.
+    """Read the curves that a run recorded; empty if it recorded nothing.
 
-    First comes what people look at first; the others follow in the order in which the run recorded them.
+    Return, milestone, length and entropy come first; the others follow in the order in which the run recorded them.
 
-    Raises UsageError where its metrics cannot be read.
+    Raises UsageError if its metrics cannot be read.
     """
     rows = read_csv(folder / METRICS)
     recorded = dict.fromkeys(name for row in rows for name in row if name.startswith(_SHOWN))

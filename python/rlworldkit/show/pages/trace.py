@@ -1,4 +1,4 @@
-"""A trace on one engine as a page; `rlparity.tools.report` makes the page of one on two engines."""
+"""Page of a trace on one engine; `rlparity.tools.report` makes the page of a trace on two engines."""
 
 from collections.abc import Sequence
 
@@ -17,9 +17,9 @@ from rlworldkit.show.pages.replay import ReplayStep, open_engines, replay
 
 
 def sides_of(world: World, trace: Trace) -> tuple[tuple[str, ...], list[EngineError]]:
-    """The engines of a trace that can be opened here, each once, and why the others cannot.
+    """Find the engines of a trace that can be opened here, each once, and the errors of the others.
 
-    Raises UsageError where it names one that the game does not have, EngineError where none can be opened.
+    Raises UsageError if it names an engine that the world does not have, EngineError if no engine can be opened.
     """
     names: list[str] = []
     faults: list[EngineError] = []
@@ -35,9 +35,9 @@ def sides_of(world: World, trace: Trace) -> tuple[tuple[str, ...], list[EngineEr
 
 
 def trace_page(world: World, name: str, trace: Trace, engine: str, command: str) -> Page:
-    """The page of a trace that people call ``name``, replayed on one engine.
+    """Make the page of a trace called ``name``, replayed on one engine.
 
-    Raises UsageError where the engine does not take its start, EngineError where it cannot start, or fails.
+    Raises UsageError if the engine refuses its start state, EngineError if the engine cannot start, or fails.
     """
     with open_engines(world, [engine]) as opened:
         try:
@@ -61,7 +61,7 @@ def _episode(world: World, trace: Trace, played: Sequence[ReplayStep]) -> Episod
         for step in played
     )
     last, end = played[-1], None
-    if isinstance(last.action, int):  # it does not end with a start
+    if isinstance(last.action, int):  # the trace ends with an action, not with a start
         end, _ = show_of(world).end(played[-2].states[0], last.states[0], last.action, None)
     return Episode(start_text(trace), f"{said}: {end.cause} in {end.level}" if end else said, steps, end)
 
@@ -71,7 +71,7 @@ def _name_of(world: World, action: Action | None) -> str:
 
 
 def _change_since(world: World, trace: Trace, played: Sequence[ReplayStep]) -> tuple[str, ...]:
-    """A sentence where an action is worth something else than when it was recorded; nothing where none is."""
+    """Return a sentence if the reward of an action differs from the recorded one, else nothing."""
     names = trace.component_names or world.components
     paid = [dict(zip(world.components, step.components[0], strict=True)) for step in played if step.components]
     recorded = [dict(zip(names, row, strict=True)) for row in trace.components or ()]

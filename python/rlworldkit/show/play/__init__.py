@@ -1,5 +1,5 @@
-"""Playing any world by hand: a session of games, and the terminal that shows it.
+"""Playing of any world by hand: a session of games, and the terminal that shows it.
 
-``game`` and ``session`` know no screen; ``panes`` says what stands on it, ``app`` is the screen. Only
+``game`` and ``session`` do not depend on a screen; ``panes`` makes its texts, ``app`` is the screen. Only
 ``app`` and ``dialogs`` need textual (the extra ``play``).
 """

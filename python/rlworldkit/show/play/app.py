@@ -1,4 +1,4 @@
-"""The terminal: keys and signals go to a session, which the panes show."""
+"""Terminal app for playing: it passes keys and signals to a session, and shows the panes."""
 
 import asyncio
 import contextlib
@@ -27,11 +27,11 @@ from rlworldkit.show.watch.controls import Controls
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _LOG_LINES = 200
 _LEAST_BELOW = 3
-"""The least lines below the game that the log needs."""
+"""Least number of lines below the game that the log needs."""
 
 
 class PlayApp(App[EngineError]):
-    """The screen of a session; ``run`` returns an engine's error, else None. was_stopped: by a signal."""
+    """Terminal app of a session; ``run`` returns an engine's error, else None. was_stopped: by a signal."""
 
     CSS = """
     GameScreen { background: ansi_default; color: ansi_default; }
@@ -57,7 +57,7 @@ class PlayApp(App[EngineError]):
     BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True)]
 
     def __init__(self, session: Session, controls: Controls) -> None:
-        # the terminal's own colours, as everywhere in this project, and none at all where NO_COLOR says so
+        # the terminal's own colours, as everywhere in this project, and no colours if NO_COLOR is set
         super().__init__(ansi_color=True)
         self.was_stopped = False
         self._session, self._controls = session, controls
@@ -75,13 +75,13 @@ class PlayApp(App[EngineError]):
 
     def _stop(self) -> None:
         self.was_stopped = True
-        with contextlib.suppress(UsageError):  # the caller tries again, and says so
+        with contextlib.suppress(UsageError):  # the caller tries again, and reports the error
             self._session.keep()
         self.exit()
 
 
 class GameScreen(Screen[None]):
-    """The board, its numbers, the actions and what came of them, in as much room as there is."""
+    """Screen of a game: board, numbers, actions, message, rewards and log, as far as there is room."""
 
     BINDINGS: ClassVar = [*COMMANDS]
 
@@ -153,7 +153,7 @@ class GameScreen(Screen[None]):
         self.app.push_screen(page)
 
     def _do(self, change: Callable[[], None]) -> None:
-        """Change the session and show it; an engine that fails ends it, and the caller keeps the game."""
+        """Change the session and show it; an engine that fails ends the app, and the caller saves the game."""
         try:
             change()
         except EngineError as error:
@@ -163,7 +163,7 @@ class GameScreen(Screen[None]):
         self._show()
 
     def _wind(self, *, restart: bool = False) -> None:
-        """Let the clock run while the agent plays."""
+        """Start or stop the clock, which runs while the agent plays."""
         if self._clock is not None and (restart or not self._session.agent_plays):
             self._clock.stop()
             self._clock = None

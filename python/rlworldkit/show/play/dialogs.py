@@ -1,4 +1,4 @@
-"""Pages that lie over the game until a key is pressed: help, rewards, log."""
+"""Pages that cover the game until a key is pressed: help, rewards, log."""
 
 from itertools import zip_longest
 from typing import ClassVar
@@ -27,7 +27,7 @@ _KEYS = (
     (LEAVE, LEAVE, "app.quit", "leave; Ctrl+C does the same"),
 )
 COMMANDS = [Binding(keys, action, purpose, show=False, key_display=sign) for keys, sign, action, purpose in _KEYS]
-"""The keys of a game's screen that are no actions."""
+"""Keys of a game's screen for commands, in addition to the keys of actions."""
 
 
 class Page(ModalScreen[None]):
@@ -65,7 +65,7 @@ class Page(ModalScreen[None]):
 
 
 def help_text(panels: Panels, path: str) -> Text:
-    """The keys, the signs on the board, and where the game is saved, in lines of at most 80 columns."""
+    """Make the help: keys, signs on the board, and where the game is saved, in lines of at most 80 columns."""
     text = Text(f"{panels.hint[:1].upper()}{panels.hint[1:]}.\n\n", no_wrap=True)
     for command in COMMANDS:
         text.append(f"{command.key_display:>5}", "bold").append(f"  {command.description}\n")

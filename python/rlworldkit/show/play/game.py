@@ -1,4 +1,4 @@
-"""A game that a person plays: its table on an engine, with a second game to look ahead in, its turns and its file."""
+"""Game that a person plays: its table on an engine, with a second game to look ahead in, its turns and its file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rlworldkit.render.show import show_of
 from rlworldkit.show.watch.frames import Frame
 
 LINE = 80
-"""The most columns of a line."""
+"""Maximum number of columns of a line."""
 MORE = " … (R shows all)"
 
 Components = tuple[int, ...]
@@ -31,7 +31,7 @@ _PLAYED, _AHEAD = np.array([0]), np.array([1])
 
 @dataclass(frozen=True)
 class Turn:
-    """An action, whose it was, and what it earned."""
+    """An action, whether the agent chose it, and the reward that it earned."""
 
     action: int
     by_agent: bool
@@ -40,10 +40,10 @@ class Turn:
 
 @dataclass(frozen=True, eq=False)
 class PlayedGame:
-    """The game of a seed as it stands after some turns.
+    """The game of a seed after some turns.
 
-    state: complete. observation: (*shape,). mask: bool (actions,).
-    components: what the last step earned. earned: what the episode did so far.
+    state: the complete state. observation: (*shape,). mask: bool (actions,).
+    components: reward of the last step. earned: reward of the episode so far.
     ending: how the game ended, in the words of `evaluate`; None while it goes on.
     """
 
@@ -58,19 +58,19 @@ class PlayedGame:
     turns: tuple[Turn, ...] = ()
 
     def in_rewards(self, components: Components) -> list[float]:
-        """Components, or their sums, in units of the reward."""
+        """Convert components, or their sums, to units of the reward."""
         return list(map(float, self.world.in_rewards(np.array(components))))
 
     @property
     def verdict(self) -> str:
-        """The game so far in one line, as watching an agent tells it."""
+        """Seed and outcome of the game in one line, in the words of `watch`."""
         components, earned = np.array(self.components), np.array(self.in_rewards(self.earned))
         last = self.world, self.seed, len(self.turns), self.state, None, components, earned, self.ending
         return Frame(*last).verdict
 
     @property
     def trace(self) -> Trace:
-        """The game as `rlparity replay` reads it."""
+        """Trace of the game for `rlparity replay`."""
         world = self.world
         reference, other, *_ = (*world.engines, *world.engines)
         return Trace(
@@ -84,9 +84,9 @@ class PlayedGame:
 
 
 class Table:
-    """A game in slot 0 of an engine of two games, and slot 1 to look ahead in; ``close`` ends the engine.
+    """An engine of two games: the game is in slot 0, slot 1 is for looking ahead; ``close`` closes the engine.
 
-    engine: one of the world's. Everything raises EngineError where it cannot start, or fails.
+    engine: name of one of the world's engines. All methods raise EngineError if it cannot start, or fails.
     """
 
     def __init__(self, world: World, engine: str) -> None:
@@ -95,7 +95,7 @@ class Table:
         self.close = self.engine.close
 
     def start(self, seed: int) -> PlayedGame:
-        """Begin the game of a seed."""
+        """Start the game of a seed."""
         observation = self.engine.reset(self.world.game_seeds(seed, 1), _PLAYED)[0]
         nothing = (0,) * len(self.world.components)
         return PlayedGame(self.world, seed, *self._seen(_PLAYED, observation), nothing, nothing)
@@ -105,9 +105,9 @@ class Table:
         return self._step(game, action, _PLAYED, by_agent=by_agent)
 
     def look(self, game: PlayedGame, action: int) -> PlayedGame:
-        """Look ahead: the result of an action, with the draws that the game would make; the game stays as it is.
+        """Return the game after an action, with the draws that it would make; the game itself stays as it is.
 
-        A step moves both games, so the one that is played is put back afterwards.
+        A step moves both games, so the game that is played is restored afterwards.
         """
         here = self.engine.get_state(_PLAYED)
         self.engine.set_state(here, _AHEAD)
@@ -133,7 +133,7 @@ class Table:
 
 
 def unused(path: Path) -> Path:
-    """The path, or where there is such a file the first of NAME-2, NAME-3, … that is none."""
+    """Return the path, or if it exists the first of NAME-2, NAME-3, … that does not."""
     number, free = 2, path
     while free.exists():
         number, free = number + 1, path.with_stem(f"{path.stem}-{number}")
@@ -141,17 +141,17 @@ def unused(path: Path) -> Path:
 
 
 def save(game: PlayedGame, path: Path) -> None:
-    """Write the game to a file, atomically; raises UsageError where that cannot be done."""
+    """Write the game to a file, atomically; raises UsageError if that fails."""
     write_trace(game.trace, path)
 
 
 def signed(reward: float) -> str:
-    """A reward with its sign and without idle digits: ``+0.3``, ``-0.01``, ``0``."""
+    """Format a reward with its sign and without trailing zeros: ``+0.3``, ``-0.01``, ``0``."""
     return f"{reward:+.5f}".rstrip("0").rstrip(".") if reward else "0"
 
 
 def earned(game: PlayedGame, components: Components) -> str:
-    """The sum and the components that are not 0: ``+0.29 = -0.01 step_penalty, +0.3 kills``."""
+    """Format the sum and the components that are not 0: ``+0.29 = -0.01 step_penalty, +0.3 kills``."""
     *values, total = game.in_rewards((*components, sum(components)))
     named = zip(game.world.components, values, strict=True)
     parts = [f"{signed(value)} {name}" for name, value in named if value]
@@ -159,24 +159,24 @@ def earned(game: PlayedGame, components: Components) -> str:
 
 
 def shortened(path: Path, room: int = LINE) -> str:
-    """The path, without its beginning where it is longer than ``room`` columns."""
+    """Shorten a path to ``room`` columns by cutting off its beginning."""
     text = str(path)
     return text if len(text) <= room else f"…{text[1 - room :]}"
 
 
 def turn_line(game: PlayedGame, number: int, turn: Turn) -> str:
-    """A step of the log: ``step 12, you: WARP +0.29 = …``."""
+    """Format a step of the log: ``step 12, you: WARP +0.29 = …``."""
     who = "agent" if turn.by_agent else "you"
     return f"step {number}, {who}: {game.world.actions[turn.action]} {earned(game, turn.components)}"
 
 
 def last_turn(game: PlayedGame) -> str:
-    """The last step in two lines at most."""
+    """Format the last step in two lines at most."""
     return shorten(turn_line(game, len(game.turns), game.turns[-1]), 2 * LINE - len(MORE), placeholder=MORE)
 
 
 def outlook(panels: Panels, game: PlayedGame, ahead: PlayedGame) -> tuple[str, str]:
-    """Rewards and changes of the last action of ``ahead``, which is ``game`` and one action more; a line each."""
+    """Format rewards and changes of the last action of ``ahead``, which is ``game`` plus one action; a line each."""
     turn = ahead.turns[-1]
     would = f"{game.world.actions[turn.action]} would earn {earned(game, turn.components)}"
     changed = ", ".join(panels.changes(game.state, ahead.state)) or "nothing that is counted changes"

@@ -1,4 +1,4 @@
-"""Text of each part of the playing screen, in little room and in much."""
+"""Text of each part of the playing screen, in a small and a large layout."""
 
 import math
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from rlworldkit.show.play.game import PlayedGame, signed, turn_line
 from rlworldkit.show.play.session import Session
 
 WIDTH = 80
-"""The least columns that playing needs."""
+"""Least number of columns that playing needs."""
 _NOTE = 11
 _BESIDE = 24
-"""The least columns beside the board."""
+"""Least number of columns beside the board."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """What a screen needs and how it shows the actions.
+    """Size of a screen, and how it shows the actions.
 
-    size: the least columns and lines. rows: of the columns in which actions stand. large: whether all are in one.
+    size: least columns and lines. rows: number of actions in a column. large: whether one column shows all actions.
     """
 
     size: tuple[int, int]
@@ -30,7 +30,7 @@ class Layout:
 
 
 def layout_of(session: Session, *, large: bool) -> Layout:
-    """The layout of a screen: the numbers below a large board and the actions beside both, or the other way round."""
+    """Return the layout: numbers below a large board and actions beside both, or numbers beside and actions below."""
     panels, state, count = session.panels, session.game.state, len(session.game.world.actions)
     if large and panels.large_size:
         return Layout(panels.large_size, count, large=True)
@@ -43,7 +43,7 @@ def layout_of(session: Session, *, large: bool) -> Layout:
 
 
 def title(session: Session, pace: str, width: int) -> Text:
-    """The game, its phase, and the keys that are most useful now, in one line."""
+    """Render the game, its phase, and the keys that are most useful now, in one line."""
     game = session.game
     doing, keys = "", "? help  Tab look ahead  q leave"
     if session.is_looking:
@@ -61,7 +61,7 @@ def title(session: Session, pace: str, width: int) -> Text:
 
 
 def status(session: Session, *, large: bool) -> Text:
-    """The numbers and what was earned, and, where there is little room, the actions that stand beside the board."""
+    """Render the numbers and the rewards; in the small layout also the actions that are shown beside the board."""
     game, panels = session.displayed, session.panels
     numbers = panels.numbers(game.state, large=large)
     step: Line = [(f"step {_sum(game, game.components)}", "")]
@@ -74,7 +74,7 @@ def status(session: Session, *, large: bool) -> Text:
 
 
 def actions(session: Session, layout: Layout) -> Text:
-    """Every action with its key, cost and validity: all in a column, with full reasons, or the rest in several."""
+    """Render actions with key, cost and validity: all in one column, with full reasons, or the others in several."""
     count = len(session.game.world.actions)
     if layout.large:
         return as_text([_entry(session, action, large=True) for action in range(count)])
@@ -83,13 +83,13 @@ def actions(session: Session, layout: Layout) -> Text:
 
 
 def message(session: Session) -> Text:
-    """The message to the player: two lines at most."""
+    """Render the message to the player: two lines at most."""
     style = BAD if session.message.is_refusal else "cyan" if session.preview else ""
     return as_text([[(line, style)] for line in session.message.lines])
 
 
 def rewards(game: PlayedGame) -> Text:
-    """All components of the last step and of the episode, and their sums, in 40 columns."""
+    """Render all components of the last step and of the episode, and their sums, in 40 columns."""
     step, episode = game.components, game.earned
     steps, episodes = (game.in_rewards((*values, sum(values))) for values in (step, episode))
     names = (*game.world.components, "total")
@@ -102,7 +102,7 @@ def rewards(game: PlayedGame) -> Text:
 
 
 def log(game: PlayedGame, last: int | None = None) -> Text:
-    """The log, step by step; only the last ones where a number is given."""
+    """Render the log, step by step; only the ``last`` steps if a number is given."""
     numbered = list(enumerate(game.turns, start=1))[-last if last else 0 :]
     lines = [turn_line(game, number, turn) for number, turn in numbered] or ["nothing is done yet"]
     return Text("\n".join(lines))
@@ -113,7 +113,7 @@ def _sum(game: PlayedGame, components: tuple[int, ...]) -> str:
 
 
 def _entry(session: Session, action: int, *, large: bool = False, costs: bool = True) -> Line:
-    """Key, name, cost and note of an action, reversed where it is the one that is looked at."""
+    """Render key, name, cost and note of an action, in reverse video if the action is previewed."""
     names = session.game.world.actions
     entry = [
         (f"{session.panels.signs[action]} ", "bold" if session.game.mask[action] else FAINT),
@@ -128,7 +128,7 @@ def _entry(session: Session, action: int, *, large: bool = False, costs: bool = 
 
 
 def _note(session: Session, action: int, *, large: bool) -> Span:
-    """The probability with which the agent takes a valid action, or the obstacle to an invalid one."""
+    """Render the probability with which the agent takes a valid action, or the obstacle to an invalid one."""
     against = session.obstacle(action)
     if against is None:
         likely = f" {session.decision.probabilities[action]:4.0%}" if session.decision else ""

@@ -1,6 +1,6 @@
-"""A session of games that a person plays, with or without an agent at hand; knows no screen.
+"""Session of games that a person plays, with or without an agent; it does not depend on a screen.
 
-An action that is not valid is refused with its reason and never reaches the engine, where it might end the episode.
+An invalid action is refused with its reason and never reaches the engine, where it might end the episode.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _INVALID = Obstacle("it is not valid now", "", "not valid")
 
 @dataclass(frozen=True)
 class Message:
-    """A message to the player, at most two lines; ``is_refusal``: of something that was not done."""
+    """A message to the player, at most two lines; ``is_refusal``: whether it tells why something was not done."""
 
     lines: tuple[str, ...]
     is_refusal: bool = False
@@ -35,7 +35,7 @@ class Message:
 
 @dataclass(frozen=True, eq=False)
 class Preview:
-    """An action that is looked at, and the game as it would be after it; None where it is not valid."""
+    """A previewed action, and the game as it would be after it; None if the action is invalid."""
 
     action: int
     ahead: PlayedGame | None
@@ -44,12 +44,12 @@ class Preview:
 class Session:
     """Games of one table, one after another, from that of ``seed`` on.
 
-    target: where the first game is saved, the next ones beside it; None: ``WORLD-SEED.json`` here. player: an agent and
-    how it chooses; None: there is none.
+    target: file of the first game, with the next games beside it; None: ``WORLD-SEED.json`` in the working directory.
+    player: an agent and how it chooses; None: there is none.
 
-    panels: the table's. game: as it stands. path: of its file. saved: file -> verdict of all that was saved.
-    is_looking: actions are looked at, not played. preview: the one that is looked at. message: to the player.
-    agent_plays: the agent is at the keys. decision: its choice now; None without an agent and after the end.
+    panels: the table's. game: the current game. path: of its file. saved: verdict of each saved game, by file.
+    is_looking: whether action keys preview an action instead of playing it. preview: the previewed action, if any.
+    message: to the player. agent_plays: whether the agent plays. decision: the agent's; None without one or at the end.
     """
 
     def __init__(self, table: Table, seed: int, target: Path | None = None, player: AgentPlayer | None = None) -> None:
@@ -74,11 +74,11 @@ class Session:
 
     @property
     def displayed(self) -> PlayedGame:
-        """The game on the board: as it stands, or as it would be after the action that is looked at."""
+        """Game on the board: the current one, or as it would be after the previewed action."""
         return self.preview.ahead if self.preview and self.preview.ahead else self.game
 
     def press(self, action: int) -> None:
-        """Look at an action where that is asked for, else play it, taking over from the agent."""
+        """Preview an action if ``is_looking``, else play it, taking over from the agent."""
         (self.look if self.is_looking else self.act)(action)
 
     def act(self, action: int) -> None:
@@ -103,12 +103,12 @@ class Session:
         self.message = Message(_LOOKING if self.is_looking else ("Action keys play again.",))
 
     def confirm(self) -> None:
-        """Play the action that is looked at."""
+        """Play the previewed action, if any."""
         if self.preview:
             self.act(self.preview.action)
 
     def toggle_agent(self) -> None:
-        """Let the agent play on, or take over from it."""
+        """Let the agent play on, or take over from the agent."""
         if self._player is None:
             self._refuse(NO_AGENT)
         elif self.game.ending:
@@ -118,19 +118,19 @@ class Session:
             self.message = Message(("The agent plays on." if self.agent_plays else "It is yours again.",))
 
     def let_agent_act(self) -> None:
-        """Play what the agent decided, if it is at the keys."""
+        """Play the agent's decision, if ``agent_plays``."""
         if self.agent_plays and self.decision:
             self._play(self.decision.action, by_agent=True)
 
     def next_game(self) -> None:
-        """Begin the game of the next seed once this one is over."""
+        """Start the game of the next seed if this one is over."""
         if not self.game.ending:
             self._refuse("This game goes on: q leaves it.")
             return
         self._begin(self._following)
 
     def save(self) -> None:
-        """Save the game as it stands; the message is where, or why that cannot be done."""
+        """Save the game as it stands; the message tells where, or why that failed."""
         if not self.game.turns:
             self._refuse("Nothing is done yet, and nothing saved.")
             return
@@ -142,7 +142,7 @@ class Session:
             self.message = Message((f"Saved after step {len(self.game.turns)}:", shortened(self.path)))
 
     def keep(self) -> None:
-        """Save what is not saved yet; raises UsageError where that cannot be done."""
+        """Save the game if it has unsaved turns; raises UsageError if that fails."""
         if len(self.game.turns) > self._saved_turns:
             save(self.game, self.path)
             self._saved_turns = len(self.game.turns)
@@ -159,7 +159,7 @@ class Session:
             self._end()
 
     def obstacle(self, action: int) -> Obstacle | None:
-        """The reason why an action is invalid; the engine says whether, so that no mistaken reading ends a game."""
+        """Return why an action is invalid; validity is the engine's mask, so a wrong reason cannot end a game."""
         game = self.game
         if game.mask[action] and not game.ending:
             return None
@@ -185,7 +185,7 @@ class Session:
         return (self.game.seed + 1) % (1 << 64)
 
     def _refuse(self, reason: str, rules: str = "") -> None:
-        """Say why something is not done; below it the text of the last of these rules, which says most."""
+        """Set a message that tells why something is not done, with the text of the last rule, the most specific one."""
         rule = rules.rpartition(", ")[2]
         texts = [shorten(f"{rule}: {rule_text(self._world, rule)}", LINE, placeholder=" …")] if rule else []
         self.message = Message((reason, *texts), is_refusal=True)

@@ -1,1 +1,1 @@
-"""Watching an agent play any world: its games as frames, and how a terminal, a window, a file or a pipe shows them."""
+"""Watching of an agent in any world: its games as frames, shown in a terminal, a window, a file or a pipe."""

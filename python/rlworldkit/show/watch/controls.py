@@ -1,4 +1,4 @@
-"""Controls of a person who watches, and the pace of frames."""
+"""Keys of a person who watches, and the pace of frames."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from rlworldkit.show.watch.frames import Frame
 
 SLOWEST, FASTEST = 0.1, 100.0
-"""Actions a second."""
+"""Limits of the speed, in actions a second."""
 KEYS = (("space", "pause"), ("s", "one step"), ("+ -", "faster, slower"), ("n", "next game"), ("q", "quit"))
-"""The keys and what they do, as they are shown."""
+"""The keys and what they do, for display."""
 _END_SECONDS = 1.0
-"""The least time for which the end of a game is shown."""
+"""Least time for which the end of a game is shown."""
 _POLL_SECONDS = 0.05
 
 
@@ -27,7 +27,7 @@ class Controls:
         self.is_paused = self.steps = self.skips = self.quits = False
 
     def press(self, key: str) -> None:
-        """A key was pressed; one that means nothing is passed over."""
+        """Handle a pressed key; unknown keys are ignored."""
         if key == " ":
             self.is_paused = not self.is_paused
         elif key == "s":
@@ -43,22 +43,22 @@ class Controls:
 
     @property
     def pace(self) -> str:
-        """The pace in words."""
+        """Description of the pace."""
         return f"{'paused, ' if self.is_paused else ''}{self.speed:g} actions/s"
 
 
 class Screen(Protocol):
-    """A screen that shows frames and gives keys."""
+    """A screen that shows frames and reads keys."""
 
     def show(self, frame: Frame, controls: Controls, /) -> None:
         """Show a frame."""
 
     def key(self, seconds: float) -> str | None:
-        """The next key, waited for so long at most; None: none was pressed."""
+        """Wait for the next key for this long at most; None: no key was pressed."""
 
 
 def play(games: Iterator[Iterator[Frame]], screen: Screen, controls: Controls, stop: StopRequest) -> Iterator[Frame]:
-    """Show games until the last one is over or somebody quits; yields the last frame shown of each."""
+    """Show games until the last one is over or the person quits; yields the last frame shown of each game."""
     for game in games:
         last = None
         controls.skips = False
@@ -74,7 +74,7 @@ def play(games: Iterator[Iterator[Frame]], screen: Screen, controls: Controls, s
 
 
 def _wait(frame: Frame, screen: Screen, controls: Controls, stop: StopRequest) -> None:
-    """Wait until the next frame is due, and heed keys."""
+    """Handle keys until the next frame is due."""
     shown = time.monotonic()
     controls.steps = False
     while True:

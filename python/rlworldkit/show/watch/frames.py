@@ -1,4 +1,4 @@
-"""The games of an agent, one frame after another: the same games that `evaluate` plays."""
+"""Frames of the games of an agent, which are the same games that `evaluate` plays."""
 
 import itertools
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ from rlworldkit.render.show import show_of
 
 @dataclass(frozen=True)
 class Decision:
-    """An action, probabilities (actions,), 0 for invalid ones, the value, if the agent has one, and the observation."""
+    """An agent's action, probabilities (actions,) with 0 for invalid ones, its value, if any, and the observation."""
 
     action: int
     probabilities: NDArray[np.float64]
@@ -29,11 +29,11 @@ class Decision:
 
 @dataclass(frozen=True)
 class Frame:
-    """A game as it stands, and the step that led there.
+    """A game after a step, and the step itself.
 
-    seed: of the game. step: how many there were so far. state: as it is now, complete.
-    decision: what was decided before this step; None at the start.
-    components: (components,) what the step earned, in the world's unit. earned: rewards of the episode so far.
+    seed: of the game. step: number of steps so far. state: the complete state after the step.
+    decision: the agent's decision that led to the step; None at the start.
+    components: (components,) of the step's reward, in the world's unit. earned: rewards of the episode so far.
     ending: how the game ended, in the words of `evaluate`; None while it goes on.
     """
 
@@ -49,27 +49,27 @@ class Frame:
 
     @property
     def reward(self) -> NDArray[np.float64]:
-        """The reward of the step, component by component."""
+        """Rewards of the step by component."""
         return self.world.in_rewards(self.components)
 
     @property
     def outcome(self) -> str:
-        """The outcome of the game so far, in a few words."""
+        """Outcome of the game so far, in a few words."""
         steps = f"{self.step} step{'s' * (self.step != 1)}"
         come = f"{self.ending or 'left'}{show_of(self.world).progress(self.state)}"
         return f"{come} after {steps}, return {self.earned.sum():.3f}"
 
     @property
     def verdict(self) -> str:
-        """The game so far in one line."""
+        """Seed and outcome of the game, in one line."""
         return f"game {self.seed}: {self.outcome}"
 
 
 def games(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int | None) -> Iterator[Iterator[Frame]]:
-    """The games of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴) on the one game of ``episodes``.
+    """Yield the games of seeds ``first_seed``, ``first_seed`` + 1, … (modulo 2⁶⁴) on the one game of ``episodes``.
 
-    count: of games; None: the first one, and then those that follow it by the world's rule, for ever. A game that is
-    not played to its end is left when the next one is asked for.
+    count: number of games; None: the first game, and then those that follow it by the world's rule, without end. A game
+    that is not played to its end is abandoned when the next one is requested.
     """
     if count is not None:
         for seed in consecutive_seeds(first_seed, count):
@@ -82,16 +82,16 @@ def games(episodes: Episodes, player: AgentPlayer, first_seed: int, count: int |
 def frames(
     episodes: Episodes, player: AgentPlayer, first_seed: int, count: int, *, following: bool = False
 ) -> Iterator[Frame]:
-    """Every frame of the same games, as many side by side as ``episodes`` has.
+    """Yield every frame of ``count`` games from ``first_seed`` on, as many side by side as ``episodes`` has.
 
-    following: begin with the games that follow by the world's rule, whatever their seeds.
+    following: start the games that follow by the world's rule, whatever their seeds.
 
-    They begin in the order of their seeds; the frames of one game come in order, those of others in between.
+    Games start in the order of their seeds; the frames of one game come in order, with those of others in between.
     """
     seeds = consecutive_seeds(first_seed, count)
     playing = np.arange(min(episodes.num_games, count))
     begun = len(playing)
-    seed_of = np.zeros(episodes.num_games, np.uint64)  # as a person gives it: an engine may draw from another one
+    seed_of = np.zeros(episodes.num_games, np.uint64)  # the user's seeds: an engine may play from derived ones
     seed_of[playing] = seeds[:begun]
     yield from _begin(episodes, player.agent, playing, seed_of, following)
     while len(playing):
@@ -118,7 +118,7 @@ def _begin(episodes: Episodes, agent: Agent, slots: Slots, seed_of: NDArray[np.u
 def _step(episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
     observation, mask = episodes.observation, episodes.mask
     seeds, so_far = episodes.seeds, episodes.statistics.steps
-    searched = player.searcher and player.searcher(observation, mask, seeds, so_far)  # in the games that have ended too
+    searched = player.searcher and player.searcher(observation, mask, seeds, so_far)  # of ended games, too
     inputs = observation[slots], mask[slots], seeds[slots], so_far[slots]
     decisions = decide(
         player, *inputs, lambda: episodes.get_states(slots), None if searched is None else searched[slots]
@@ -158,8 +158,8 @@ def decide(
 ) -> list[Decision]:
     """Decide what the agent does in each of n games.
 
-    observation: (n, *shape). mask: (n, actions). seeds, steps: (n,) of the games, steps so far. read_states: returns
-    their complete states, which not every agent needs. searched: actions (n,) that a search has chosen.
+    observation: (n, *shape). mask: (n, actions). seeds, steps: (n,) seeds and steps so far. read_states: returns the
+    games' complete states, for agents that need them. searched: actions (n,) that a search has chosen.
     """
     agent = player.agent
     logits, values = agent(observation, mask)

@@ -1,4 +1,4 @@
-"""The activations of a network as a picture: feature maps as small boards, other layers as fields of units."""
+"""Picture of a network's activations: feature maps as small boards, other layers as fields of units."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ from rlworldkit.render.pen import Pen
 
 _TITLE, _MARGIN = 40, 12
 _LARGEST = 14.0
-"""Pixels of a number, at most; sizes are multiples of half a pixel."""
+"""Largest side of an activation's square in pixels; sides are multiples of half a pixel."""
 
 
 def draw_layers(layers: Sequence[tuple[str, Floats]], size: tuple[int, int]) -> pygame.Surface:
-    """Layers beside each other, each as large as it fits and bright where it is most active.
+    """Draw layers beside each other, each as large as it fits and bright where it is most active.
 
     layers: name and activations, (1, units) or (1, maps, rows, columns). size: width and height of the picture.
     """
@@ -36,13 +36,13 @@ def draw_layers(layers: Sequence[tuple[str, Floats]], size: tuple[int, int]) -> 
 
 
 def shade(values: Floats) -> NDArray[np.uint8]:
-    """The colours of values, whose shape is followed by RGB: from 0, dark, to the greatest, light."""
+    """Return the colours of values, uint8 (*shape, 3): from 0, dark, to the greatest, light."""
     share = np.clip(values / max(float(values.max()), 1e-12), 0, 1)[..., None]
     return (np.array(OFF) + share * (np.array(TEXT) - OFF)).round().astype(np.uint8)
 
 
 def _arranged(tiles: NDArray[np.uint8], width: float, height: float) -> tuple[NDArray[np.uint8], float]:
-    """Tiles (n, rows, columns, 3) in rows, with a gap between them, and the pixels of a number that fit."""
+    """Arrange tiles (n, rows, columns, 3) in a grid with gaps; also returns the pixels of a square that fit."""
     count, down, across, _ = tiles.shape
     down, across = down + 1, across + 1
 

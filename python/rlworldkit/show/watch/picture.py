@@ -1,4 +1,4 @@
-"""A frame as a picture: the board, and at its right the decision that led to it and the rewards."""
+"""Picture of a frame: the board, and at its right the decision that led to it and the rewards."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,21 +23,21 @@ _PANEL = 360
 """Pixels beside the board."""
 _LEAST_HEIGHT = 560
 _LAYERS = 240
-"""Pixels below the board for the layers of an agent that shows them."""
+"""Pixels below the board for the layers of an agent that has ``layers``."""
 _COLUMN = 320
 _LINE = 22
 
 
 def size_of(board: NDArray[np.uint8]) -> tuple[int, int]:
-    """Width and height of the picture of a frame, for that of its board, without layers; even, as videos want them."""
+    """Return width and height of a frame's picture for its board's picture, without layers; even, as videos need."""
     height, width, _ = board.shape
     return width + width % 2 + _PANEL, max(height + height % 2, _LEAST_HEIGHT)
 
 
 def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> pygame.Surface:
-    """The picture of a frame, 360 pixels wider than its board; with ``controls`` the keys stand at the right.
+    """Draw a frame, 360 pixels wider than its board; with ``controls`` the keys are shown at the right.
 
-    Where the agent shows its layers they are drawn below, 240 pixels high: as they were when it decided the step.
+    An agent's layers, if it has any, are drawn below, 240 pixels high, as they were when it decided the step.
     """
     board = picture_of(frame.world, frame.state)
     width, height = size_of(board)
@@ -72,9 +72,9 @@ def draw_frame(frame: Frame, caption: str, controls: Controls | None = None) -> 
 def film_of_frames(
     path: Path, caption: str, speed: float, world: World, state: State, agent: Agent
 ) -> Iterator[Callable[[Frame], None]]:
-    """A function that adds frames to a film of ``speed`` pictures a second, as ``rlworldkit.render.film`` makes it.
+    """Context with a function that adds frames to a film (``rlworldkit.render.film``) of ``speed`` pictures a second.
 
-    state: any of the world, as large as all are drawn. A ``.png`` has the last frame.
+    state: any state of the world, which tells the size of its pictures. A ``.png`` gets the last frame.
     """
     width, height = size_of(picture_of(world, state))
     size = width, height + (_LAYERS if agent.layers else 0)
@@ -101,7 +101,7 @@ def draw_decision(pen: Pen, decision: Decision, names: Sequence[str]) -> None:
 
 
 def _draw_rewards(pen: Pen, frame: Frame) -> None:
-    """Draw the components that the step or the episode earned, and the sums, in lines so close that all have room."""
+    """Draw the nonzero reward components of the step and the episode, and the sums, with a line spacing that fits."""
     total = ("total", f"{frame.reward.sum():+.3f}", f"{frame.earned.sum():+.3f}")
     rows = [("reward", "step", "episode"), *reward_rows(frame), total]
     height = min(19, 250 / (len(rows) - 1))

@@ -1,4 +1,4 @@
-"""The terminal as a screen: whole pages, and keys as they are pressed."""
+"""Screen for watching in a terminal: full pages, and keys as they are pressed."""
 
 import os
 import select
@@ -23,7 +23,7 @@ _CTRL_C = b"\x03"
 
 
 class Terminal:
-    """A terminal that shows pages, as large as it is at the time, and gives keys one by one."""
+    """A terminal that shows pages of its current size and reads keys one by one."""
 
     def __init__(self, live: Live, caption: str, panels: Panels) -> None:
         self._live, self._caption, self._panels = live, caption, panels
@@ -36,7 +36,7 @@ class Terminal:
         self._live.update(page(frame, controls, self._caption, self._size, self._panels), refresh=True)
 
     def key(self, seconds: float) -> str | None:
-        """Return the next key, q where the terminal has gone; what is shown follows the terminal's size."""
+        """Return the next key, q if the terminal has gone; redraws the page if the terminal's size has changed."""
         descriptor = sys.stdin.fileno()
         if self._shown and self._live.console.size != self._size:
             self.show(*self._shown)
@@ -48,14 +48,14 @@ class Terminal:
 
 @contextmanager
 def open_terminal(console: Console, caption: str, world: World, engine: str) -> Iterator[Terminal]:
-    """The terminal as a screen; afterwards it is as it was. Raises UsageError where it is too small."""
+    """Context with the terminal as a screen, restored afterwards. Raises UsageError if the terminal is too small."""
     require_room(console, "watching", *page_sizes(show_of(world).text_size))
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     try:
         tty.setcbreak(descriptor)
         raw = termios.tcgetattr(descriptor)
-        # as signals these could leave a terminal behind that is not as it was; as a key Ctrl-C quits
+        # as signals, these could end the process before the terminal is restored; as a key, Ctrl-C quits
         for control in (termios.VINTR, termios.VQUIT, termios.VSUSP):
             raw[6][control] = b"\0"
         termios.tcsetattr(descriptor, termios.TCSADRAIN, raw)

@@ -1,4 +1,4 @@
-"""A frame as text: the board, the decision that led to it, and the rewards; for terminals and pipes."""
+"""Text of a frame, for terminals and pipes: the board, the decision that led to it, and the rewards."""
 
 from rich.bar import Bar
 from rich.console import Console, Group, RenderableType
@@ -19,19 +19,19 @@ _BAR = 14
 _BESIDE = 44
 """Columns that the decision takes beside the board."""
 MOST_ACTIONS = 8
-"""That are shown with their probabilities."""
+"""Number of actions that are shown with their probabilities."""
 VALUE = "reward still expected"
-"""What the value of an agent is."""
+"""Label of an agent's value."""
 
 
 def page_sizes(text_size: Size) -> tuple[Size, Size, Size]:
-    """Columns and lines that a page needs with the decision beside the board, below it, or with a small board."""
+    """Return the sizes that a page needs with the decision beside the board, below it, or with a small board."""
     columns, lines = text_size
     return (columns + _BESIDE, lines + 2), (max(columns, 80), lines + 15), (80, 24)
 
 
 def print_frame(console: Console, frame: Frame) -> None:
-    """Print a frame as a block of text, an empty line behind it."""
+    """Print a frame as a block of text, followed by an empty line."""
     console.print(_title(frame))
     console.print(_board(frame, colour=console.is_terminal))
     console.print(_columns(decision_text(frame), rewards_text(frame)))
@@ -39,7 +39,7 @@ def print_frame(console: Console, frame: Frame) -> None:
 
 
 def page(frame: Frame, controls: Controls, caption: str, size: Size, panels: Panels) -> RenderableType:
-    """A frame that fills a terminal of this size, with the keys; ``panels`` have the board of a small one."""
+    """Lay out a frame and the keys for a terminal of this size; ``panels`` provide the board for a small one."""
     beside, below, small = page_sizes(show_of(frame.world).text_size)
     if not any(is_room(size, each) for each in (beside, below, small)):
         return Text(missing_room(size, small))
@@ -81,7 +81,7 @@ def _columns(*parts: RenderableType, gap: int = 4) -> RenderableType:
 
 
 def decision_text(frame: Frame, lines: int = MOST_ACTIONS + 3) -> RenderableType:
-    """The action, the value, and the valid actions with bars, the likeliest first."""
+    """Render the action, the value, and the valid actions with bars, the likeliest first."""
     decision = frame.decision
     if decision is None:
         return Text("the game begins")
@@ -107,7 +107,7 @@ def decision_text(frame: Frame, lines: int = MOST_ACTIONS + 3) -> RenderableType
 
 
 def likeliest_first(decision: Decision, most: int = MOST_ACTIONS) -> list[int]:
-    """The valid actions, by falling probability; the one taken is always among the first ``most``."""
+    """List the valid actions by falling probability; the one taken is always among the first ``most``."""
     ranked = sorted(range(len(decision.probabilities)), key=lambda action: -decision.probabilities[action])
     shown = [action for action in ranked if decision.probabilities[action] > 0 or action == decision.action]
     if decision.action in shown[most - 1 :]:
@@ -117,7 +117,7 @@ def likeliest_first(decision: Decision, most: int = MOST_ACTIONS) -> list[int]:
 
 
 def rewards_text(frame: Frame, lines: int | None = None) -> RenderableType:
-    """The components of the step and of the episode that are not 0, and their sums; those of the step in few lines."""
+    """Render the nonzero reward components and the sums; with few ``lines``, the step's components come first."""
     table = Table(box=None, padding=(0, 1), pad_edge=False)
     table.add_column("reward", min_width=20)
     table.add_column("step", justify="right", min_width=8)
@@ -132,7 +132,7 @@ def rewards_text(frame: Frame, lines: int | None = None) -> RenderableType:
 
 
 def reward_rows(frame: Frame) -> list[tuple[str, str, str]]:
-    """Name, step and episode of the components of which there was something, in the order of the world."""
+    """List name, step's and episode's reward of each nonzero component, in the order of the world."""
     return [
         (name, f"{step:+.3f}" if step else "", f"{episode:+.3f}")
         for name, step, episode in zip(frame.world.components, frame.reward, frame.earned, strict=True)

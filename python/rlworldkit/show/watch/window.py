@@ -1,4 +1,4 @@
-"""A window as a screen."""
+"""Screen for watching in a window."""
 
 import time
 from collections import deque
@@ -11,7 +11,7 @@ from rlworldkit.show.watch.frames import Frame
 from rlworldkit.show.watch.picture import draw_frame
 
 _FRAMES = 100
-"""In a second, at most."""
+"""Maximum number of frames in a second."""
 _KEYS = {
     **dict.fromkeys((pygame.K_SPACE, pygame.K_p), " "),
     **dict.fromkeys((pygame.K_RIGHT, pygame.K_s), "s"),
@@ -24,9 +24,9 @@ _KEYS = {
 
 
 class WindowScreen:
-    """A window that shows frames and gives the keys pressed in it; closing it quits.
+    """A window that shows frames and reads the keys pressed in it; closing it quits.
 
-    Raises UsageError where there is no display.
+    Raises UsageError if there is no display.
     """
 
     def __init__(self, title: str, caption: str) -> None:
@@ -41,7 +41,7 @@ class WindowScreen:
         self._window.show(draw_frame(frame, self._caption, controls))
 
     def key(self, seconds: float) -> str | None:
-        """Return the next key, q where the window was closed."""
+        """Return the next key, q if the window was closed, None if no key was pressed in time."""
         end = time.monotonic() + seconds
         while True:
             self._keys += (_KEYS.get(pressed.key) or pressed.unicode for pressed in self._window.pressed())
