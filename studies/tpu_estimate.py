@@ -1,7 +1,7 @@
 """Estimate how fast HackMatrix would be on a TPU, without one: the TPU's compiler runs on any machine.
 
     pip install "jax[tpu]==VERSION"    # the version of jax that is installed
-    python studies/tpu_estimate.py [--games N] [--chips v4,v5e,v6e] [--update NETWORK] [--save DIR]
+    python studies/tpu_estimate.py [--games N] [--chips v4 v5e v6e] [--update NETWORK] [--save DIR]
 
 The compiler states cycles of most operations. Here they are summed, those of a loop as often as its body runs in a step
 of so many games: that is counted on the CPU, over random play. It is an estimate: it lacks what the compiler gives no

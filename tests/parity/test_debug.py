@@ -150,6 +150,11 @@ def test_an_engine_that_fails_is_opened_again_and_the_session_is_as_it_was() -> 
         game.check()
 
 
+def test_an_observation_of_one_number_is_shown_where_it_is_0() -> None:
+    with Session("gym:FrozenLake-v1", seed=3) as game:
+        assert game.observation() == {"observation": 0}
+
+
 def test_an_engine_that_plays_otherwise_in_a_replay_is_an_error() -> None:
     rng = np.random.default_rng(0)
     drawing = changed(step=lambda _, step: replace(step, reward=step.reward + np.float32(rng.random())))

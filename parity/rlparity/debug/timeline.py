@@ -100,13 +100,9 @@ class Timeline:
         self._has_failed = False
         self._now: Moment | None = None
 
-    def forget_place(self) -> None:
-        """Mark the engines' position as unknown, after other code has used them."""
-        self._now = None
-
     def begin(self, fork: Fork) -> None:
         """Play a fork's start. Raises StateRefused where an engine refuses it."""
-        with self._moving():
+        with self.moving():
             fork.path.append(self._play(fork, fork.at))
         self._now = fork.path[-1]
 
@@ -115,12 +111,12 @@ class Timeline:
         before = fork.path[-1]
         if self._now is not before:
             self.replay(fork)
-        with self._moving():
+        with self.moving():
             fork.path.append(self._play(fork, before.step + 1, fork.action(len(fork.path) - 1), before.states))
         self._now = fork.path[-1]
 
     @contextmanager
-    def _moving(self) -> Iterator[None]:
+    def moving(self) -> Iterator[Pair]:
         """Mark the position as unknown while the engines move, and reopen them first if one failed before."""
         self._now = None
         if self._has_failed:
@@ -128,7 +124,7 @@ class Timeline:
             self.pair = self._open()
         self._has_failed = True
         try:
-            yield
+            yield self.pair
         except StateRefused:
             self._has_failed = False
             raise
@@ -141,7 +137,7 @@ class Timeline:
         """
         since: tuple[State, State] = ({}, {})
         exact = replace(self.pair.world, tolerances={})
-        with self._moving():
+        with self.moving():
             for moment in fork.path[fork.begins :]:
                 seen = self._play(fork, moment.step, moment.action, since).sides
                 for name, one, other in zip(self.pair.names, moment.sides, seen, strict=True):

@@ -116,15 +116,15 @@ class GameView:
         UsageError where the engines do not differ. Raises UsageError where the file cannot be written.
         """
         check_output(Path(path), makes_folders=True)
-        fork, pair = self.current, self._timeline.pair
+        fork = self.current
         trace = found_trace(self.world, self.spec, self.engines, self.case, self.moment)
         if shrink_seconds is not None:
             differing = (place for place in range(fork.begins, fork.place + 1) if fork.path[place].differences)
             if (first := next(differing, None)) is None:
                 raise UsageError("the engines agree up to this step: go to one where they differ, or save it unshrunk.")
             found = Divergence(self.case.prefix(first - fork.begins), fork.path[first].differences)
-            self._timeline.forget_place()
-            trace = shrunk_report(pair, self.spec, found, shrink_seconds).trace
+            with self._timeline.moving() as pair:
+                trace = shrunk_report(pair, self.spec, found, shrink_seconds).trace
         write_trace(trace, Path(path))
         return trace
 
@@ -150,4 +150,4 @@ class GameView:
     def _family(self, family: str, engine: str | None) -> dict[str, Any]:
         side = self.moment.sides[self._side(engine)]
         found = self._reader.family(side, family) if family in side else {}
-        return found if isinstance(found, dict) else {family: found} if found else {}
+        return found if isinstance(found, dict) else {family: found}

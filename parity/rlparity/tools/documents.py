@@ -108,7 +108,10 @@ class TapeDocument:
 
 @dataclass(frozen=True)
 class MutantsDocument:
-    """Result of ``mutants``. share: the fraction of judged mutants that were caught."""
+    """Result of ``mutants``. share: the fraction of judged mutants that were caught.
+
+    unbuildable: mutants that do not build, or whose tests fail without the fault as well; they are not judged.
+    """
 
     world: str
     mutants: Sequence[MutantVerdict]
