@@ -1,1 +1,1 @@
-"""Benchmarks of any world; each gives records of one and the same form."""
+"""Benchmarks of any world, which all report their results as records."""

@@ -21,7 +21,7 @@ _INDEXING = re.compile(r'(?:"stablehlo\.| )(gather|scatter)"?\(')
 
 
 class Play(NamedTuple):
-    """Carry of one step to the next: games, JAX's key of the players' choices, and what was seen.
+    """Carry from one step to the next: games, JAX's key for drawing actions, and what was seen.
 
     seen: float32 (num_envs,), a product of every observation and the reward, so that XLA must compute them.
     """
@@ -32,7 +32,7 @@ class Play(NamedTuple):
 
 
 def random_valid_actions(key: jax.Array, masks: jax.Array) -> jax.Array:
-    """One uniform valid action per game, int32 (n,), by masks, bool (n, actions), each with a true entry at least."""
+    """Draw a uniform valid action per game, int32 (n,), given masks, bool (n, actions), with at least one true each."""
     valid_so_far = jnp.cumsum(masks, axis=-1, dtype=jnp.int32)
     draws = jax.random.uniform(key, masks.shape[:1])
     wanted = jnp.floor(draws * valid_so_far[:, -1]).astype(jnp.int32)
@@ -40,7 +40,7 @@ def random_valid_actions(key: jax.Array, masks: jax.Array) -> jax.Array:
 
 
 def one_step(env: JaxEnv, mesh: Mesh | None = None, *, compact: bool = False) -> Callable[[Play], Play]:
-    """One step of every game: mask, valid action, step with auto-reset, observation (if so compact), reward."""
+    """Make a function for one step of all games: mask, valid action, step with auto-reset, observation, reward."""
     show = env.compact if compact else env.observe
 
     def step(play: Play) -> Play:
@@ -66,12 +66,12 @@ def new_games(env: JaxEnv, num_envs: int, mesh: Mesh | None = None) -> Play:
 
 
 def measure(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
-    """``env_steps_per_second``: steps of all games a second, observations and rewards computed and consumed.
+    """Measure ``env_steps_per_second``: steps of all games per second, with observations and rewards consumed.
 
-    Consumed means multiplied by a vector, a policy's first layer in little: every observation is written to
-    memory and read again. ``env_compact_steps_per_second`` is the same with observations as rollouts keep them. The
-    games are split over all devices. ``peak_bytes`` is XLA's plan for the compiled scan. Raises UsageError where the
-    games cannot be split evenly.
+    Consumed means multiplied by a vector, like a tiny first layer of a policy: every observation is written to
+    memory and read again. ``env_compact_steps_per_second`` is the same with observations as rollouts store them. The
+    games are split over all devices. ``peak_bytes`` is the memory that XLA plans for the compiled scan. Raises
+    UsageError if the games cannot be split evenly.
     """
     env = jax_env_of(world)
     for name, compact in (("env_steps_per_second", False), ("env_compact_steps_per_second", True)):
@@ -80,7 +80,7 @@ def measure(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
 
 @training_switches()
 def compiled(env: JaxEnv, num_envs: int, *, compact: bool = False) -> Program[Play]:
-    """``STEPS_PER_CALL`` steps of every game as a compiled program; raises UsageError as ``measure`` does."""
+    """Compile a program of ``STEPS_PER_CALL`` steps of every game; raises UsageError as ``measure`` does."""
     mesh = parallel.mesh_of_all_devices(num_envs)
     step = one_step(env, mesh, compact=compact)
 
@@ -92,7 +92,7 @@ def compiled(env: JaxEnv, num_envs: int, *, compact: bool = False) -> Program[Pl
 
 @training_switches()
 def step_operations(env: JaxEnv) -> dict[str, int]:
-    """Count the ``gather`` and ``scatter`` operations, which TPUs are slow at, of one step as StableHLO has it."""
+    """Count the ``gather`` and ``scatter`` operations, which are slow on TPUs, in the StableHLO of one step."""
     states = jax.eval_shape(jax.vmap(env.reset), env.initial_seeds(0, 1))
     key, seen = jax.eval_shape(lambda: (jax.random.key(0), jnp.zeros(1, jnp.float32)))
     return count_operations(jax.jit(one_step(env)).lower(Play(states, key, seen)).as_text())
@@ -105,5 +105,5 @@ def count_operations(program: str) -> dict[str, int]:
 
 
 def _placed(play: Play, mesh: Mesh | None) -> Play:
-    """The games split over the devices, so that a program takes what it gave."""
+    """Split the games over the devices, so that a program's output can be its next input."""
     return play._replace(states=parallel.split(play.states, mesh), seen=parallel.split(play.seen, mesh))

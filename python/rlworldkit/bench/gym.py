@@ -13,16 +13,16 @@ from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.envs.spaces import register
 
 SECONDS_ALONE = 1.0
-"""That a sample of one game takes, at least: worlds are of very different speeds."""
+"""Least duration of a sample of one game, in seconds, since the speeds of worlds differ widely."""
 STEPS_PER_GAME = 200
 
 
 def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
-    """``gym_steps_per_second`` (``gym.make``) and ``gym_vector_steps_per_second`` (``gym.make_vec``).
+    """Measure ``gym_steps_per_second`` (``gym.make``) and ``gym_vector_steps_per_second`` (``gym.make_vec``).
 
-    Both play random valid actions in the world's first engine, drawn from ``info["action_mask"]``, and count resets,
-    observations, infos and the choice of actions in. The second plays ``num_envs`` games. Memory is not measured.
-    Raises EngineError where the engine cannot start.
+    Both play random valid actions in the world's first engine, drawn from ``info["action_mask"]``, and include resets,
+    observations, infos and the choice of actions. The second plays ``num_envs`` games. Memory is not measured.
+    Raises EngineError if the engine cannot start.
     """
     name, prices = register(world), changed_prices(world)
     native = gymnasium.make_vec(name, num_envs, "vector_entry_point", prices=prices)

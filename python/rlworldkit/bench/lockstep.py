@@ -1,4 +1,4 @@
-"""Benchmark of the first two engines of a world in lockstep, everything compared at every step."""
+"""Benchmark of a world's first two engines in lockstep, with everything compared at every step."""
 
 import time
 from dataclasses import replace
@@ -13,11 +13,11 @@ STEPS = 600
 
 
 def measure(world: World, num_envs: int, repetitions: int) -> list[Record]:
-    """``lockstep_steps_per_second``: uniform valid actions, 1 % invalid ones, ended games restarted in the step.
+    """Measure ``lockstep_steps_per_second``: uniform valid actions, 1 % invalid ones, auto-reset in the same step.
 
-    Masks, observations, components, flags and complete states of all games are compared. ``compile_seconds`` is
-    what a first run takes longer than the median one: opening the engines, tracing and compiling. Raises UsageError
-    where the world has one engine only, and ParityError where the engines differ, or one cannot be opened.
+    Masks, observations, components, flags and complete states of all games are compared. ``compile_seconds`` is the
+    extra time of a first run over the median one: opening the engines, tracing and compiling. Raises UsageError
+    if the world has one engine only, and ParityError if the engines differ, or one cannot be opened.
     """
     if len(world.engines) < 2:
         raise UsageError(f"world '{world.name}' has one engine only: lockstep needs two.")

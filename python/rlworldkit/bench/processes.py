@@ -1,4 +1,4 @@
-"""Commands under the clock, each in a process of its own: what they took of time and memory."""
+"""Measure the time and memory that commands take, each in a process of its own."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
 class CommandCost(NamedTuple):
-    """Wall time of a command until what was waited for, and of all of it processor time and the most bytes at once."""
+    """Wall time of a command until an awaited result, and processor time and peak memory of the whole command."""
 
     seconds: float
     cpu_seconds: float
@@ -27,10 +27,10 @@ class CommandCost(NamedTuple):
 def spent(
     words: Sequence[str], output: Path, environment: Mapping[str, str], is_there: Callable[[], bool] | None = None
 ) -> CommandCost:
-    """Run ``python -m`` with these words to its end, what it says in the file ``output``.
+    """Run ``python -m`` with these words to its end, with its output in the file ``output``.
 
-    environment: what differs from that of this process. is_there: whether what is waited for is there; None: the
-    command's end is. Raises ParityError where it failed, or ended before that; the message ends with what it said last.
+    environment: variables that differ from this process's. is_there: tells whether the awaited result is there; None:
+    the command's end is awaited. Raises ParityError, with the last line of output, if it failed or ended before that.
     """
     start = time.perf_counter()
     seconds = None
@@ -44,7 +44,7 @@ def spent(
     try:
         ended = 0
         while not ended:
-            # Popen itself tells neither processor time nor memory
+            # Popen itself reports neither processor time nor memory
             ended, status, usage = os.wait4(process.pid, os.WNOHANG)
             if seconds is None and (is_there() if is_there else ended):
                 seconds = time.perf_counter() - start
@@ -52,7 +52,7 @@ def spent(
                 time.sleep(POLL_SECONDS)
         process.returncode = os.waitstatus_to_exitcode(status)
     finally:
-        process.kill()  # does nothing to one that ended
+        process.kill()  # no effect on an ended process
         process.wait()
     if process.returncode or seconds is None:
         last_words = (output.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]

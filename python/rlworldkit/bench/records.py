@@ -1,4 +1,4 @@
-"""The form in which every benchmark states a result, as JSON and as a table."""
+"""Record of a benchmark's result, as JSON and as a row of a table."""
 
 import statistics
 from collections.abc import Sequence
@@ -9,16 +9,16 @@ from rlparity.io.strict_json import json_text
 MEBIBYTE = 2**20
 _NAME_WIDTH = len("env_compact_steps_per_second_devices_8")
 _WIDTHS = {"games": 6, "median": 17, "spread": 6, "trace": 6, "compile": 7, "peak": 9}
-"""Of the longest values that are to be expected: nobody knows those of the rows to come."""
+"""Column widths of the longest expected values, since the rows to come are not known yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """One measured figure, such as ``env_steps_per_second``: the median over the repetitions.
 
-    unit: ``steps/s``, ``s``, or nothing for a share. spread: (largest − smallest) / median, without a unit.
-    compile_seconds, trace_seconds: of XLA, and of tracing and lowering in Python; None where they are part of the
-    value. peak_bytes: memory, as the benchmark's docstring defines it.
+    unit: ``steps/s``, ``s``, or empty for a share. spread: (largest − smallest) / median, without a unit.
+    compile_seconds: time of XLA. trace_seconds: time of tracing and lowering in Python. Both are None if they are part
+    of the value. peak_bytes: memory, as the benchmark's docstring defines it.
     """
 
     name: str
@@ -32,18 +32,18 @@ class Record:
 
 
 def plain_record(name: str, num_envs: int, samples: Sequence[float], unit: str = "steps/s") -> Record:
-    """The median of some positive samples, one at least, and their range as a share of it."""
+    """Make a record of the median of positive samples, at least one, with their range as a share of the median."""
     median = statistics.median(samples)
     return Record(name=name, value=median, unit=unit, num_envs=num_envs, spread=(max(samples) - min(samples)) / median)
 
 
 def as_json(records: Sequence[Record]) -> str:
-    """A JSON list with one object per record, keys as in ``Record``, ending in a newline."""
+    """Format records as a JSON list with one object per record, keys as in ``Record``, ending in a newline."""
     return json_text([asdict(record) for record in records], indent=2) + "\n"
 
 
 def as_row(record: Record, *, with_heading: bool = False) -> str:
-    """A record as one line for the terminal; lines that are printed one after the other are one table."""
+    """Format a record as one line for the terminal; lines that are printed one after the other form a table."""
     digits = ",.0f" if record.value >= 1000 else ".1f"
     value = f"{record.value:{digits}} {record.unit}" if record.unit else f"{record.value:.1%}"
     cells = (

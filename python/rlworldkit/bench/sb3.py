@@ -13,13 +13,13 @@ from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.sb3.models import policy_for
 
 STEPS = 256
-"""Of each game in a sample, at most: gradient steps are of one size, so that fewer of them take as long each."""
+"""Most steps of each game in a sample; gradient steps have a fixed size, so that fewer of them take as long each."""
 
 
 def measure(world: World, config: MaskablePPOConfig, num_envs: int, repetitions: int) -> list[Record]:
-    """``sb3_steps_per_second``: rollouts of ``STEPS`` steps and their updates with the settings ``config``.
+    """Measure ``sb3_steps_per_second``: rollouts of at most ``STEPS`` steps and their updates with ``config``.
 
-    A first sample warms up and is not counted; memory is not measured. Raises EngineError where the engine cannot
+    A first sample warms up and is not counted; memory is not measured. Raises EngineError if the engine cannot
     start.
     """
     config = dataclasses.replace(config, n_steps=min(config.n_steps, STEPS))

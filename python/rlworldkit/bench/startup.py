@@ -1,4 +1,4 @@
-"""Benchmark of commands: the time from their start to the first thing that a user waits for."""
+"""Benchmark of commands: the time from their start to the first result that a user waits for."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -15,19 +15,19 @@ from rlworldkit.ppo.params import trained_files
 from rlworldkit.runs.folder import METRICS
 
 OUTPUT = "output"
-"""The file of a command's output, in its folder."""
+"""Name of the file with a command's output, in its folder."""
 EPISODES = 8
-"""Of ``evaluate``: few, since it is the start that is measured."""
+"""Number of games of ``evaluate``: few, since only the start is measured."""
 CACHES = ("cold", "warm")
 
 
 @dataclass(frozen=True)
 class Start:
-    """A command with so many games at the same time, and what somebody who starts it waits for, by name.
+    """A command whose startup is measured, the name of the result that a user awaits, and its games at a time.
 
-    words: after ``python -m``; ``{folder}`` stands for a folder of its own, and ``{agent}`` for the parameters that a
-    command before it left. is_there: whether what is waited for is there, told from the folder, where its output is in
-    the file ``OUTPUT``; None: the command's end is waited for.
+    words: the words after ``python -m``; ``{folder}`` stands for a folder of its own, and ``{agent}`` for parameters
+    that an earlier command left. is_there: tells whether the awaited result is there, given the folder, whose file
+    ``OUTPUT`` has the command's output; None: the command's end is awaited.
     """
 
     name: str
@@ -37,11 +37,11 @@ class Start:
 
 
 def measure(world: World, module: str, own: Sequence[Start], num_envs: int, repetitions: int) -> Iterator[Record]:
-    """For each start ``seconds_to_NAME_cold`` and ``_warm``, wall time, and ``cpu_seconds_to_NAME_…`` beside them.
+    """Measure wall time, ``seconds_to_NAME_cold`` and ``_warm``, and ``cpu_seconds_to_NAME_…``, of each start.
 
-    Every command has a process of its own. Cold is a new, empty JAX compilation cache for every repetition; warm is the
-    cache that the cold one before it left. Processor time is that of the whole command. Tracing and compiling are part
-    of the value. Raises ParityError where a command failed, or ended without what is waited for.
+    Every command has a process of its own. Cold has a new, empty JAX compilation cache in every repetition; warm has
+    the cache that the cold run before it left. Processor time is that of the whole command. Tracing and compiling are
+    part of the value. Raises ParityError if a command failed, or ended without the awaited result.
     """
     prices = tuple(price_flags(changed_prices(world)))
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +55,7 @@ def measure(world: World, module: str, own: Sequence[Start], num_envs: int, repe
 
 
 def _starts(module: str, num_envs: int) -> list[Start]:
-    """``train`` until the metrics of the first update are on the disk, and ``evaluate`` of that agent: those of all."""
+    """Starts of all programs: ``train`` until the first update's metrics are on disk, and ``evaluate`` of its agent."""
     steps, few = TrainConfig(num_envs=num_envs).batch_size, str(EPISODES)
     flags = f"--no-wandb --num-envs {num_envs} --total-timesteps {steps} --log-interval 1"
     train = module, "train", *flags.split(), "--checkpoint-dir", "{folder}", "--run-name", "run"

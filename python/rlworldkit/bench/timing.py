@@ -1,4 +1,4 @@
-"""Compiling and repeating a jitted function under the clock."""
+"""Compile a jitted function, and time repeated calls of it."""
 
 import math
 import time
@@ -22,7 +22,7 @@ Carry = TypeVar("Carry")
 
 @dataclass(frozen=True, slots=True)
 class Program(Generic[Carry]):
-    """A compiled function from a carry to the next carry, the carry that it gets first, and what it cost.
+    """A compiled function from a carry to the next carry, its first carry, and the costs of compiling it.
 
     trace_seconds: tracing and lowering to StableHLO. compile_seconds: XLA's compilation, never from a cache.
     peak_bytes: the executable's arguments, outputs and temporary buffers at once, as XLA planned them.
@@ -56,11 +56,11 @@ Clock = Callable[[], float]
 
 
 def calls_per_second(program: Program[Carry], clock: Clock = time.perf_counter) -> Iterator[float]:
-    """Samples without end: calls per second of ``clock`` of a program, which gets its own carry again.
+    """Yield samples without end: calls per second of ``clock`` of a program, each with the carry of the last call.
 
-    Before the first sample two calls are made and not counted: one that warms up, one whose time decides how many calls
+    Two calls before the first sample are not counted: one warms up, and the time of the other decides how many calls
     a sample of at least ``SECONDS_PER_SAMPLE`` needs. Samples of several programs that are drawn in turn, as ``zip``
-    draws them, meet the same load of the machine.
+    draws them, are taken under the same load of the machine.
     """
     carry = jax.block_until_ready(program.call(program.carry))
     start = clock()
@@ -82,7 +82,7 @@ def alone(
     repetitions: int,
     clock: Clock = time.perf_counter,
 ) -> Record:
-    """Steps a second of ``clock`` of a program that makes so many of them, over all games, in a call."""
+    """Measure steps per second of ``clock`` of a program that makes ``steps`` steps, over all games, in a call."""
     calls = islice(calls_per_second(program, clock), repetitions)
     return replace(
         plain_record(name, num_envs, [each * steps for each in calls]),

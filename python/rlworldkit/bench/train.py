@@ -20,7 +20,7 @@ from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner, sharding
 
 
 class Training(NamedTuple):
-    """Carry of one update to the next; with the metrics of the one before, so that XLA must compute them.
+    """Carry from one update to the next, with the metrics of the last update, so that XLA must compute them.
 
     num_updates (int32, always 1) and prices are arguments as in a real run, not constants that XLA could use.
     """
@@ -32,10 +32,10 @@ class Training(NamedTuple):
 
 
 def measure(world: World, kind: type[TrainConfig], num_envs: int, repetitions: int) -> Iterator[Record]:
-    """``train_steps_per_second_NETWORK`` of each network: of all games, over whole PPO updates.
+    """Measure ``train_steps_per_second_NETWORK`` of each network: steps of all games over whole PPO updates.
 
     An update is rollout, advantages, all epochs and metrics; minibatches and epochs follow the batch size as in the
-    command ``train``. ``peak_bytes`` is XLA's plan for the compiled update.
+    command ``train``. ``peak_bytes`` is the memory that XLA plans for the compiled update.
     """
     env, config = jax_env_of(world), one_update(kind(num_envs=num_envs))
     for network in env.networks():
@@ -45,13 +45,13 @@ def measure(world: World, kind: type[TrainConfig], num_envs: int, repetitions: i
 
 
 def one_update(config: TrainConfig) -> TrainConfig:
-    """The settings with minibatches and epochs that follow from the batch, for one update at a time."""
+    """Adapt settings to one update at a time, with minibatches and epochs that follow from the batch."""
     return auto_scale_for_batch_size(dataclasses.replace(config, log_interval=1))
 
 
 @training_switches()
 def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:
-    """One update as a compiled program; raises UsageError where the games cannot be split over the devices."""
+    """Compile one update as a program; raises UsageError if the games cannot be split over the devices."""
     mesh = parallel.mesh_of_all_devices(config.num_envs)
     train = make_train(config, env, mesh)
     runner, num_updates = init_runner(config, env), jnp.int32(1)

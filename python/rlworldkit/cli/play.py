@@ -70,13 +70,13 @@ def main(program: Program, argv: Sequence[str]) -> int:
 
 
 def _shows(program: Program, path: Path) -> str:
-    """The command that tells most of a saved game."""
+    """Text with the command that shows most of a saved game."""
     word, what = ("explain", "explains its rewards") if "explain" in program.commands else ("view", "shows it")
     return f"{program.typed(word, path)} {what}"
 
 
 def _keep(program: Program, session: Session) -> None:
-    """Save what is not saved; where no file can be written, the sentence has the whole game."""
+    """Save the unsaved game; if no file can be written, the error contains the whole game."""
     try:
         session.keep()
     except UsageError as error:
@@ -90,7 +90,7 @@ def _keep(program: Program, session: Session) -> None:
 
 
 def _check_terminal() -> None:
-    """Raises UsageError, which says what to do, where there is no terminal that can show the game."""
+    """Raise UsageError, which tells what to do, if there is no terminal that can show the game."""
     if not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         raise UsageError("Playing needs a terminal: start it in one, without redirecting its input, output or errors.")
     console = open_console()

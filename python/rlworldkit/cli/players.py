@@ -1,4 +1,4 @@
-"""The flags of whoever lets an agent play: which agent it is, how it chooses, and which games it plays."""
+"""Flags of commands that let an agent play: which agent, how it chooses actions, and which games it plays."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from rlworldkit.program import Program
 from rlworldkit.runs.console import Advance, working
 
 PLAYER_SEED = IntRange(0, 2**32 - 1)
-"""JAX makes its keys of 32 bits."""
+"""Range of ``--player-seed``: JAX makes its keys from 32 bits."""
 EPISODES = IntRange(1, 10_000_000)
 _SIZE = IntRange(1, 2**20)
 JAX = "jax"
-"""The name of the engine that is compiled first, in every world that has it."""
+"""Name of the JAX engine, which must be compiled first, in every world that has one."""
 
 
 def add_mode_flag(parser: argparse.ArgumentParser, program: Program) -> None:
-    """Add the flag for the mode of the world, where it has several."""
+    """Add the flag for the mode of the world, if it has several."""
     parser.set_defaults(mode=None)
     if program.modes:
         default = f"of the world (default {next(iter(program.modes))}, or that of the file)"
@@ -47,10 +47,10 @@ def add_player_flags(
     also: Sequence[str] = (),
     engine: str = "plays the games",
 ) -> None:
-    """Add what every command has that lets an agent play, after what it has alone; the agent itself is not among it.
+    """Add the flags that all commands with a playing agent share, after the command's own and that of the agent.
 
-    episodes: so many games by default; None: it plays one after another. searches: it may look ahead. also: what may be
-    given for an engine beside those of the world. engine: what the engine does.
+    episodes: the default number of games; None: there is no such flag. searches: whether the agent may look ahead.
+    also: values of ``--engine`` besides the world's engines. engine: what the engine does, for the help.
     """
     world = program.world
     add_mode_flag(parser, program)
@@ -106,7 +106,7 @@ def add_older_names(parser: argparse.ArgumentParser) -> None:
 
 
 def choice_of(args: argparse.Namespace) -> Choice:
-    """How the flags want an agent to choose; raises UsageError where they contradict each other."""
+    """Read from the flags how an agent chooses actions; raises UsageError if they contradict each other."""
     given = set(args.choose or ())
     if len(given) + (args.search is not None) > 1:
         given |= {"by --search"} if args.search else set()
@@ -115,14 +115,14 @@ def choice_of(args: argparse.Namespace) -> Choice:
 
 
 def reading(args: argparse.Namespace) -> dict[str, Any]:
-    """The flags for an agent's file, as ``read_agent`` takes them."""
+    """Arguments of ``read_agent`` from the flags for an agent's file."""
     return {"hidden_dim": args.hidden_dim, "num_layers": args.num_layers, "trust": args.trust}
 
 
 def player_of(world: World, agent: Agent | str | Path, args: argparse.Namespace) -> AgentPlayer:
-    """The player that the flags want, with the judgement of an agent; a search is announced on standard error.
+    """Make the player that the flags describe from an agent or its path; a search is announced on standard error.
 
-    Raises ParityError where the agent cannot be read, or the world or the agent has nothing to search with.
+    Raises ParityError if the agent cannot be read, or the world or the agent has nothing to search with.
     """
     choice = choice_of(args)
     agent = agent if isinstance(agent, Agent) else read_agent(world, agent, **reading(args))
@@ -141,7 +141,7 @@ def _say(line: str) -> None:
 
 
 def engine_of(world: World, given: str | None, say: Callable[[str], None] = _say) -> str:
-    """The engine asked for, else the first that is there, the reference; then a line says which that is, and why."""
+    """Return ``given``, or else the first engine that is built; then ``say`` gets a line with its name and why."""
     if given is not None:
         return given
     reason = f"the reference of {world.name}"
@@ -159,9 +159,9 @@ def engine_of(world: World, given: str | None, say: Callable[[str], None] = _say
 
 
 def playing(program: Program, engines: Sequence[str], total: int | None = None) -> AbstractContextManager[Advance]:
-    """Show on standard error that the JAX engine is compiled, where it is one of these, and how many games are played.
+    """Show on standard error that the JAX engine, if it is one of ``engines``, is compiled, and the games played.
 
-    It gives a function that is to be told how many more have been played. Nothing is shown of neither.
+    The context's value is a function that takes how many more games have been played. ``total``: None shows no games.
     """
     tasks = [] if total is None else [f"playing {counted(total, 'game')}"]
     if JAX in engines:
@@ -176,5 +176,5 @@ def playing(program: Program, engines: Sequence[str], total: int | None = None) 
 
 
 def caption_of(world: World, player: AgentPlayer) -> str:
-    """The agent, its way of choosing, and prices that are not the game's own, in a few words."""
+    """Caption with the agent, how it chooses actions, and prices that are not the world's own."""
     return f"{world.agent_name(player.agent.path)}, {player.choice}{prices_note(changed_prices(world))}"

@@ -1,4 +1,4 @@
-"""Options of a training run, and the run itself, for both trainers' commands."""
+"""Options and setup of a training run, for the commands of both trainers."""
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -53,10 +53,10 @@ def run_of(
     stop: "StopRequest | None" = None,
     **outputs: Any,  # noqa: ANN401 - further arguments of ``Run``
 ) -> "Run":
-    """The run that the options ask for, in its folder; enter ``run.stop`` before it. Without a folder it is silent.
+    """Create the run that the options describe, silent without a folder; enter ``run.stop`` before the run.
 
-    trainer: in the title. stopping: what ends before training stops. upload, rewind: as ``Tracking`` has them. console,
-    stop: None makes those of a run that has the terminal to itself.
+    trainer: shown in the title. stopping: what ends before training stops, for a message. upload, rewind: as in
+    ``Tracking``. console, stop: by default those of a run that has the terminal to itself.
     """
     from rlworldkit.runs.console import print_nothing_to_save
     from rlworldkit.runs.run import Run
@@ -83,14 +83,14 @@ def run_of(
 def page_of(
     program: Program, totals: Mapping[str, int], stop: "StopRequest", print_line: Callable[[str], None]
 ) -> "AbstractContextManager[LivePage]":
-    """The page that shows runs of so many steps by their names, while its context lasts."""
+    """Serve a page, as a context, that shows the runs in ``totals``, which gives their steps by name."""
     from rlworldkit.runs.live_page import LivePage
 
     return LivePage(f"{program.world.title} training", totals, stop).opened(print_line)
 
 
 def say_written(program: Program, run: "Run", files: Iterable[Path], agent: Path) -> None:
-    """Say which of the files there are, and how the agent in one of them is watched."""
+    """Print which of the files exist, and the command to watch the agent."""
     for path in files:
         if path.exists():
             run.print_line(f"  {path}")

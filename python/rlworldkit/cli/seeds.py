@@ -1,7 +1,7 @@
 """``train --seeds`` and ``--variant``: the same training several times, in processes or in one compiled program.
 
-A run is the command ``train --seed N`` in the folder ``seed-N`` of a group's folder. It has its share of the cores, and
-is the same as by itself with as many.
+A run is the command ``train --seed N`` in the folder ``seed-N`` of a group's folder. It gets its share of the cores,
+and has the same results as a single run with as many cores.
 """
 
 import argparse
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def train_group(program: Program, argv: Sequence[str], arguments: argparse.Namespace, options: TrainOptions) -> int:
-    """Train several runs, show them and sum up; return 1 if one failed, 130 if stopped too early, else 0.
+    """Train several runs, show progress and a summary; return 1 if one failed, 130 if stopped too early, else 0.
 
     argv: the words after ``train``. Raises UsageError for flags of a single run, and for a folder that cannot be used.
     """
@@ -85,7 +85,7 @@ def _train_vmapped(
     stop: StopRequest,
     write: Callable[[Metrics, str], None],
 ) -> list[Any]:
-    """Train all runs in this process, with their updates in one program; results as those of ``train_many``."""
+    """Train all runs in this process, with their updates in one program; results are like those of ``train_many``."""
     from rlworldkit.ppo.training import train_together
 
     def job(task: RunTask) -> "TrainJob | ParityError":
@@ -110,7 +110,7 @@ def _train_vmapped(
 
 
 def _sum_up(program: Program, plan: GroupPlan, console: Console, results: Mapping[str, Any], is_stopped: bool) -> int:
-    """Show what the runs came to, and what comes next; return the exit code. results: of those that were left."""
+    """Print the outcomes of all runs and the next commands; return the exit code. results: of the runs trained now."""
     folder = plan.folder
     has_failed = any(isinstance(result, Exception) for result in results.values())
     rows, outcomes = dict[str, list[dict[str, float]]](), dict[str, str]()
@@ -135,7 +135,7 @@ def _sum_up(program: Program, plan: GroupPlan, console: Console, results: Mappin
 
 
 def _outcome(result: object, has_ended: bool) -> str:
-    """How a run ended, in a word or a sentence."""
+    """Describe how a run ended, in a word or a sentence."""
     if isinstance(result, Exception):
         return f"failed: {result if isinstance(result, ParityError) else repr(result)}"
     if has_ended:
@@ -148,7 +148,7 @@ def _table(
     rows: Mapping[str, Sequence[Metrics]],
     outcomes: Mapping[str, str],
 ) -> Table:
-    """Each run with its last return, and the interquartile mean of each variant's."""
+    """Make the table of runs with their last returns, and the interquartile mean of each variant's returns."""
     from rlparity.io.intervals import FEWEST
     from rlworldkit.aggregate import interquartile_mean, with_interval
     from rlworldkit.evaluation.report import interval  # as in evaluate

@@ -19,9 +19,9 @@ from rlworldkit.sweep.options import SweepOptions
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
-    """Search, and report; return 1 where no trial has finished, 130 where it was stopped before one has, else 0.
+    """Search, and report; return 1 if no trial has finished, 130 if the search was stopped before one has, else 0.
 
-    Raises ParityError for what cannot be searched, and where trials fail one after the other.
+    Raises ParityError if the sweep cannot be searched, and if trials fail one after the other.
     """
     args = _parser(program).parse_args(argv)
     from rlworldkit.sweep.space import read_sweep  # Optuna takes a while to import

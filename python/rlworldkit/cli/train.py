@@ -46,7 +46,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     is_group = options.seeds is not None or bool(arguments.variant)
     check_company(options, is_group)
     if options.resume is None:
-        # before anything imports JAX, for which a mistake should not have to wait
+        # before anything imports JAX, so that a mistake is reported at once
         config_of(program, arguments, options, {})
         prices_of(program, arguments, {})
     if is_group:
@@ -87,7 +87,7 @@ def _joined(options: TrainOptions) -> bool:
 
 
 def _train(program: Program, job: "TrainJob", options: TrainOptions, argv: Sequence[str], parent: Parent | None) -> int:
-    """Train; without a folder, as one of the processes that neither write nor speak."""
+    """Train, and print the results; without a folder, as a process that neither writes nor prints."""
     from rlworldkit.ppo.training import train
     from rlworldkit.runs.console import print_nothing_to_save
 

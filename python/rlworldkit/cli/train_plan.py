@@ -1,4 +1,4 @@
-"""Options of ``train``, and the run that a command line asks for."""
+"""Options of ``train``, and the training job that a command line describes."""
 
 import argparse
 import sys
@@ -40,9 +40,9 @@ _FIRST = (
     *("run_name", "checkpoint_dir", "no_wandb", "config", "preset", "resume", "init_from", "seeds", "auto_tune"),
     *("price", "variant"),
 )
-"""The flags that people use, which ``--help`` lists."""
+"""Common flags, which ``--help`` lists."""
 PROCESSES, VMAP = "processes", "vmap"
-"""How several seeds are trained."""
+"""Values of ``--seeds-mode``: how several seeds are trained."""
 TRAINER = "masked PPO"
 
 
@@ -114,10 +114,10 @@ def job_of(
     is_first: bool = True,
     **outputs: Any,  # noqa: ANN401 - those of ``run_of``
 ) -> "TrainJob":
-    """The run that a command line asks for, in the folder of a new one or that of what it goes on from.
+    """Build the training job that a command line describes, in a new folder or in that of the run it resumes.
 
-    Without a folder it is one of the processes that neither write nor speak. outputs: of ``run_of``. Raises ParityError
-    where something cannot be used.
+    is_first: false for a process that neither writes nor prints, and has no folder. outputs: arguments of ``run_of``.
+    Raises ParityError if something cannot be used.
     """
     from rlworldkit.ppo.loop import TrainJob
     from rlworldkit.ppo.saving import Saver
@@ -138,7 +138,7 @@ def job_of(
 
 
 def initial_of(program: Program, options: TrainOptions, config: TrainConfig) -> "InitialParams | None":
-    """The parameters that ``--init-from`` names; raises UsageError where they cannot be used."""
+    """Read the parameters that ``--init-from`` names; raises UsageError if they cannot be used."""
     if options.init_from is None:
         return None
     from rlworldkit.ppo.params import load_initial_params
@@ -147,7 +147,7 @@ def initial_of(program: Program, options: TrainOptions, config: TrainConfig) -> 
 
 
 def parser_of_train(program: Program) -> Parser:
-    """The parser of the command."""
+    """Build the parser of the command."""
     kind = program.train_config
     presets = " ".join(f"--preset {name} is {_preset_text(kind, name)}." for name in kind.presets)
     parser = program.parser("train", "Train an agent on the JAX engine with masked PPO.", presets)
@@ -160,13 +160,13 @@ def parser_of_train(program: Program) -> Parser:
 
 
 def _preset_text(kind: type[TrainConfig], name: str) -> str:
-    """The flags that a preset stands for."""
+    """Format the flags that a preset stands for."""
     accelerated = as_flags(kind, kind.on_accelerator.get(name, {}))
     return as_flags(kind, preset_of(kind, name)) + (f", and {accelerated} on a GPU or TPU" if accelerated else "")
 
 
 def without(words: Sequence[str], *flags: str) -> list[str]:
-    """The words of a command line without these flags and their values."""
+    """Remove these flags and their values from the words of a command line."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for flag in flags:
         parser.add_argument(f"--{flag}")
@@ -174,10 +174,10 @@ def without(words: Sequence[str], *flags: str) -> list[str]:
 
 
 def check_company(options: TrainOptions, is_group: bool) -> None:
-    """Raises UsageError for a flag that has no effect beside the others, or without another."""
+    """Raise UsageError for a flag that has no effect together with others, or without another."""
     if options.rewind and options.resume is None:
         raise UsageError("--rewind goes with --resume: name a checkpoint to rewind to.")
-    if options.init_from is not None and options.resume is not None and not is_group:  # a group: of runs not begun
+    if options.init_from is not None and options.resume is not None and not is_group:  # in a group: for new runs
         raise UsageError("--init-from does not go with --resume, which has parameters of its own: leave one out.")
     if options.seeds_mode is not None and not is_group:
         raise UsageError("--seeds-mode goes with --seeds or --variant: add one, or leave it out.")
@@ -209,7 +209,7 @@ def config_of(
     before: dict[str, Any],
     platform: str = CPU,
 ) -> TrainConfig:
-    """The flags given, over the file, over the preset, over the settings of the checkpoint, over the defaults."""
+    """Build the settings; flags override the file, then the preset, the checkpoint's settings and the defaults."""
     kind = program.train_config
     preset = preset_of(kind, options.preset, platform)
     flags = {**preset, **from_file(kind, options.config), **given(arguments, kind)}
@@ -221,17 +221,17 @@ def config_of(
 
 
 def prices_of(program: Program, arguments: argparse.Namespace, before: dict[str, Any]) -> dict[str, float]:
-    """Those that are not the game's own, of the command line over those of the checkpoint."""
+    """Prices that are not the world's own; those of the command line override those of the checkpoint."""
     prices = before | read_prices(arguments.price, arguments.prices)
     return changed_prices(program.world.with_prices(prices))
 
 
 def _folder_of(program: Program, options: TrainOptions, config: TrainConfig, start: "Checkpoint | None") -> Path:
-    """A new run's folder, or the one that the checkpoint lies in."""
+    """Create the folder of a new run, or return the folder of the checkpoint."""
     if start is not None:
         from rlworldkit.ppo.training import check_steps_left
 
-        check_steps_left(config, start)  # before there is a new folder
+        check_steps_left(config, start)  # before a new folder is created
         if not options.run_name:
             return start.path.parent
     parent, kind = options.checkpoint_dir, program.name

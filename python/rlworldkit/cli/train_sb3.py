@@ -93,18 +93,18 @@ def main(program: Program, argv: Sequence[str]) -> int:
 
 
 def require_sb3() -> None:
-    """Raises UsageError, which says what to install, where Stable-Baselines3 is not."""
+    """Raise UsageError, which tells what to install, if Stable-Baselines3 is missing."""
     if any(find_spec(name) is None for name in NEEDED):
         raise UsageError(f"This command needs Stable-Baselines3: run `{install_package('stable_baselines3')}`.")
 
 
 def _kept(program: Program, resume: Path | None) -> tuple[dict[str, Any], dict[str, Any], str | None]:
-    """The settings, the prices and the mode of the run that a model belongs to, where it still has them."""
+    """Read the settings, prices and mode of the run that a model belongs to, if its folder still has them."""
     if resume is None:
         return {}, {}, None
     from rlworldkit.runs.saved_config import read_saved_config, saved_prices
 
-    # a rate that was a function is written as a text; the model itself says so
+    # a rate that was a function is a text in these settings, and null in those of the model
     settings = read_saved_config(resume.parent)
     plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}
     path = resume.parent / CONFIG
@@ -115,10 +115,10 @@ def _kept(program: Program, resume: Path | None) -> tuple[dict[str, Any], dict[s
 
 
 def _folder(options: TrainSB3Options, seed: int) -> Path:
-    """A new run's folder, or the one of the model to resume."""
+    """Create the folder of a new run, or return the folder of the model to resume."""
     if options.resume is None:
         return run_folder(options.models_dir, "--checkpoint-dir", "sb3", seed, options.run_name)
-    if not os.path.exists(options.resume):  # pathlib's own raises for a name that no file can have
+    if not os.path.exists(options.resume):  # Path.exists raises for a name that no file can have
         raise UsageError(f"there is no MaskablePPO model {options.resume}: give a .zip file that training wrote.")
     if options.run_name is not None:
         raise UsageError("--run-name does not go with --resume: the run continues in the folder of its model.")

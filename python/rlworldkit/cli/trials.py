@@ -1,4 +1,4 @@
-"""Trials of a sweep, side by side: each trains with what Optuna suggests, is reported to it, and may be given up."""
+"""Run the trials of a sweep side by side: train with Optuna's suggestions, report to Optuna, and prune trials."""
 
 import math
 import threading
@@ -36,11 +36,11 @@ from rlworldkit.sweep.study import (
 )
 
 MOST_FAILURES = 5
-"""So many trials in a row that fail end a sweep."""
+"""Number of failed trials in a row that ends a sweep."""
 
 
 class Trials:
-    """The trials of a sweep on this machine, until the budget is spent, or ``stop`` puts them off to the next start.
+    """Runs the trials of a sweep on this machine until the budget is spent, or ``stop`` postpones them.
 
     say: takes lines for the user.
     """
@@ -54,7 +54,7 @@ class Trials:
         self._is_over, self._failures = False, 0
 
     def run(self) -> None:
-        """Run them; raises ParityError where that makes no sense."""
+        """Run the trials; raises ParityError if trials keep failing, or a trial's folder is of another study."""
         for name in take_up(self._study, self._owner):
             self._say(f"Goes on with {name}, which had not ended.")
             for run in (self._sweep.folder / name).glob("seed-*"):
@@ -74,7 +74,7 @@ class Trials:
         return self._is_over or self._stop.requested
 
     def _wait_for_end(self, run: Path) -> None:
-        """Wait for a run whose parent was killed: it saves first."""
+        """Wait until a run whose parent was killed has saved and ended."""
         while not self._is_ending():
             try:
                 with locked(run):
@@ -87,7 +87,7 @@ class Trials:
             self._train(*chosen)
 
     def _next(self) -> tuple[optuna.Trial, TrainConfig] | None:
-        """The next trial, which is charged with all of its steps, and its configuration; None: it was the last."""
+        """Ask for the next trial, charge it with all its steps, and return it with its settings; None at the end."""
         with self._choosing:
             while not self._is_ending() and spent_share(self._study, self._sweep.options) < 1:
                 trial = self._study.ask(self._sweep.space)
@@ -98,7 +98,7 @@ class Trials:
                     continue
                 folder = self._sweep.folder / folder_of(trial)
                 if folder.exists() and Attribute.FOLDER not in trial.user_attrs:
-                    self._study.tell(trial, state=TrialState.FAIL)  # lest it goes on with another's runs
+                    self._study.tell(trial, state=TrialState.FAIL)  # else it would resume another's runs
                     raise UsageError(f"{folder} is of another study: name another --folder, or move it away.")
                 trial.set_user_attr(Attribute.OWNER, self._owner)
                 steps = config.num_updates * config.batch_size * self._sweep.options.seeds
@@ -129,7 +129,7 @@ class Trials:
             self._end(trial, outcome)
 
     def _end(self, trial: optuna.Trial, outcome: float | str | None) -> None:
-        """Tell Optuna and the user: the objective, the fault, or None where the trial was given up."""
+        """Report the outcome to Optuna and the user: the objective, the fault, or None if the trial was pruned."""
         if isinstance(outcome, float) and not math.isfinite(outcome):
             outcome = "no episode has ended in the last tenth of its updates"
         if isinstance(outcome, str):
@@ -149,10 +149,10 @@ class Trials:
 
 
 class _TrialRuns:
-    """The runs of a trial, one for each seed.
+    """Runs of a trial, one for each seed.
 
-    left: those that have not ended. agents: the file of each run's agent. rows: each run's metrics. failures: a
-    sentence of each that failed.
+    left: tasks that have not finished. agents: the path of each run's final agent. rows: the metrics of each run.
+    failures: a sentence for each run that failed.
     """
 
     def __init__(self, module: str, sweep: Sweep, trial: optuna.Trial, config: TrainConfig) -> None:
@@ -171,7 +171,7 @@ class _TrialRuns:
         self.rows: dict[str, list[Metrics]] = {task.name: [*read_csv(task.folder / METRICS)] for task in tasks}
 
     def outcome(self) -> float | str | None:
-        """The metric that is the objective, NaN where none is, a sentence why there is no value; None: given up."""
+        """Value of the metric that judges the trial, or NaN; a sentence if a run failed or stopped; None if pruned."""
         if self.is_hopeless:
             return None
         if self.failures:
@@ -180,22 +180,22 @@ class _TrialRuns:
         return f"{unfinished} stopped" if unfinished else self._mean_until(self._updates)
 
     def _mean_until(self, update: float) -> float:
-        """The mean over the runs of the metric that they are judged by, around an update; NaN where one has none."""
+        """Mean over the runs of the metric that judges them, up to an update; NaN if a run has no value."""
         rows = [[row for row in of_run if row["update"] <= update] for of_run in self.rows.values()]
         return sum(last_value(of_run, self._metric) for of_run in rows) / len(rows) if self._metric else math.nan
 
     def take_row(self, row: Metrics, run: str) -> None:
-        """Take a row of a run's metrics, and report."""
+        """Add a row of a run's metrics, and report to Optuna."""
         self.rows[run] = [*(before for before in self.rows[run] if before["update"] < row["update"]), row]
         self.report()
 
     def take_result(self, run: str, result: object) -> None:
-        """Take the result of a run."""
+        """Note the failure of a run, if its result is an exception."""
         if isinstance(result, Exception):
             self.failures.append(f"{run} failed: {result}")
 
     def report(self) -> None:
-        """Tell Optuna the cost, and the parts that all runs have reached; and ask whether the trial is hopeless."""
+        """Report cost, and values of the parts that all runs have reached, to Optuna; ask it whether to prune."""
         self._trial.set_user_attr(Attribute.CORE_SECONDS, self._cores * (time.monotonic() - self._began))
         reached = min(rows[-1]["update"] if rows else 0 for rows in self.rows.values())
         while (part := self._reported + 1) <= PARTS * reached / self._updates:

@@ -30,11 +30,11 @@ TRACE = ".json"
 _EPISODES = 20
 _GAME_FLAGS = ("episodes", "seed", "max_steps")
 _AGENT_FLAGS = ("choose", "search", "player_seed", "hidden_dim", "num_layers", "trust")
-"""Flags that a trace leaves nothing to."""
+"""Flags that a trace does not take."""
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
-    """Write a page, print where, and return 0."""
+    """Write a page, print its path, and return 0."""
     parser = _parser(program)
     args = parser.parse_args(argv)
     _check(parser, args, program.world)
@@ -59,7 +59,7 @@ def _counted(episodes: Iterable[Episode], advance: Advance) -> Iterator[Episode]
 
 
 def _of_agent(program: Program, world: World, args: argparse.Namespace, command: str) -> Page:
-    """Games of an agent; of a run those of its furthest one and its curves, or what it has of both."""
+    """Page of an agent's games; for a run, its furthest agent's games and its curves, or only what it has of both."""
     from rlparity.viewer.page import Page
     from rlworldkit.show.pages.agent import Games, agent_page
     from rlworldkit.show.pages.run import curves
@@ -99,7 +99,7 @@ def _of_trace(program: Program, world: World, args: argparse.Namespace, command:
 
 def _check(parser: Parser, args: argparse.Namespace, world: World) -> None:
     args.path, is_player = world.agent_at(args.path), str(args.path) in player_names(world)
-    if not is_player and not os.path.exists(args.path):  # pathlib's own raises for a name that no file can have
+    if not is_player and not os.path.exists(args.path):  # Path.exists raises for a name that no file can have
         parser.error(f"there is no {args.path}: name a trace, an agent or the folder of a run")
     if not (is_player or args.path.is_dir() or args.path.suffix == TRACE or is_agent(world, args.path)):
         parser.error(f"{args.path} is nothing that can be viewed: name a trace (*.json), {agents_text(world)}")
@@ -112,7 +112,7 @@ def _check(parser: Parser, args: argparse.Namespace, world: World) -> None:
 
 
 def _default_name(world: World, path: Path) -> str:
-    """A file in the working directory, named after what is shown; an agent's after its run too."""
+    """Name of a page in the working directory, after what it shows; an agent's page is named after its run, too."""
     whole = path.resolve()
     if path in world.agents.values():
         return f"{world.agent_name(path)}.html"

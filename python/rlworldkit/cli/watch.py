@@ -38,7 +38,7 @@ PAGE = ".html"
 RECORDS = (*FILMS, PICTURE, PAGE)
 _CHECKPOINTS = Path("checkpoints")
 _RECORDED = 240
-"""Steps of a recording of games that go on for ever."""
+"""Default number of steps of a recording of endless games."""
 
 
 def main(
@@ -48,10 +48,10 @@ def main(
     command: str = "watch",
     following: Callable[[World, Agent], World] | None = None,
 ) -> int:
-    """Play episodes and show every board; return 0, or 130 where a signal asked for the end.
+    """Play episodes and show every board; return 0, or 130 if a signal asked for the end.
 
-    following: from the world of an agent to the one in which its game and those that follow by the world's rule are
-    shown, for ever; None: it plays ``--games`` games, each from a seed of its own.
+    following: maps an agent's world to the world in which its game, and the games that follow by that world's rule, are
+    shown without end; None: the agent plays ``--games`` games, each from its own seed.
     """
     parser = _parser(program, command, is_endless=following is not None)
     args = parser.parse_args(argv)
@@ -84,7 +84,7 @@ def main(
 
 
 def _shown(played: Games, steps: float, record: Callable[[Frame], None] | None) -> Games:
-    """The same games, to so many steps of all together, each frame recorded first."""
+    """Limit games to a number of steps in total, and record each frame before it is shown."""
 
     def counted(game: Iterator[Frame]) -> Iterator[Frame]:
         nonlocal steps
@@ -124,7 +124,7 @@ def _in_terminal(args: argparse.Namespace, played: Games, world: World, caption:
 
 
 def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
-    """Block by block; nobody waits for a pipe."""
+    """Print every board as text, with a delay between boards only on a terminal."""
     from rlworldkit.show.watch.text import print_frame
 
     console = open_console()
@@ -140,7 +140,7 @@ def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str
 
 
 def _agent(world: World, args: argparse.Namespace) -> Agent:
-    """The agent that was asked for; what was passed over on the way is named on standard error."""
+    """Read the requested agent; files that were passed over are named on standard error."""
     if args.latest is None:
         name: Path | None = args.agent or next(iter(world.agents.values()), None)
         if name is None:
@@ -157,7 +157,7 @@ def _agent(world: World, args: argparse.Namespace) -> Agent:
 def _recording(
     args: argparse.Namespace, caption: str, world: World, player: AgentPlayer, episodes: Episodes
 ) -> AbstractContextManager[Callable[[Frame], None] | None]:
-    """Open the film or the page that keeps the frames; None without one."""
+    """Open the film or the page that records the frames; its value is None without ``--record``."""
     if not args.record:
         return nullcontext()
     if args.record.suffix == PAGE:

@@ -1,4 +1,4 @@
-"""The model card of an exported policy: a page in Markdown."""
+"""Model card of an exported policy, a page in Markdown."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,10 +10,10 @@ from rlparity.viewer.page import Curve
 def model_card(
     file: Path, metadata: Mapping[str, str], curves: Sequence[Curve], picture: str | None, commands: Sequence[str]
 ) -> str:
-    """A page on a policy in ``file``: what it is, how it is used, how it was trained, and what it cannot do.
+    """Format the page of a policy in ``file``: what it is, how to use it, how it was trained, and its limits.
 
-    curves: those of its run. picture: the file of the run's learning curve, beside the page. commands: which exported
-    and which evaluates it.
+    curves: those of its run. picture: the file of the run's learning curve, beside the page. commands: those that
+    export and evaluate the policy.
     """
     told = {name: json.loads(metadata[name]) for name in ("observation", "actions", "network", "prices", "provenance")}
     game = f"{metadata['world']} under version {metadata['rules_version']} of the rules"

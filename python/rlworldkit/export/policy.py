@@ -1,4 +1,4 @@
-"""Trained policies as files for other programs, and what such a file says of itself."""
+"""Export trained policies as files for other programs, with metadata."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ FORMATS = ONNX, SAFETENSORS, NPZ = "onnx", "safetensors", "npz"
 
 
 def exported(agent: Agent, kind: str, program: Program, world: World) -> tuple[bytes, dict[str, str]]:
-    """The policy of an agent as a file of one of the ``FORMATS``, and the file's metadata.
+    """Export the policy of an agent as a file of one of the ``FORMATS``; return its content and metadata.
 
-    ``safetensors`` and ``npz`` hold the parameters; the metadata of the latter is the zip archive's comment. Raises
-    UsageError for an agent without parameters, and for a network that cannot be written as ONNX.
+    ``safetensors`` and ``npz`` hold the parameters; an ``npz`` has its metadata in the comment of the zip archive.
+    Raises UsageError for an agent without parameters, and for a network that cannot be written as ONNX.
     """
     if agent.network is None:
         raise UsageError(f"{agent.path} cannot be exported: give what it was exported from.")
@@ -58,7 +58,7 @@ def exported(agent: Agent, kind: str, program: Program, world: World) -> tuple[b
 def _metadata(
     network: NumpyNetwork, settings: Mapping[str, Any], path: Path, program: Program, world: World
 ) -> dict[str, str]:
-    """What a file says of its policy: texts, or JSON where a value is no text."""
+    """Metadata of a policy's file, by name: texts, and JSON for other values."""
     world = world.with_prices(saved_prices(settings, path.parent / CONFIG))
     observation: dict[str, Any] = {"shape": world.observation_shape, "dtype": "float32"}
     if world.observation_label:
@@ -68,7 +68,7 @@ def _metadata(
         "rules_version": world.rules_version,
         "observation": observation,
         "actions": world.actions,
-        "prices": prices_in_reward(world) if settings else {},  # a lone file does not tell them
+        "prices": prices_in_reward(world) if settings else {},  # unknown without settings
         "network": network.architecture._asdict(),
         "provenance": {
             "file": path.name,
@@ -80,9 +80,9 @@ def _metadata(
 
 
 def _onnx(network: NumpyNetwork, metadata: Mapping[str, str], world: World) -> bytes:
-    """A graph of ``observation`` and ``mask`` to ``logits``, -inf where the mask is False, ``action`` and ``value``.
+    """Graph from ``observation`` and ``mask`` to ``logits``, -inf where the mask is False, ``action`` and ``value``.
 
-    The action is the likeliest valid one, the first of several. There is no value where a critic knew more than the
+    The action is the likeliest valid one, the first of several. There is no value if the critic read more than the
     observation.
     """
     from onnx import helper

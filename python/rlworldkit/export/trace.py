@@ -1,7 +1,7 @@
 """Trace a function of numpy arrays as an ONNX graph.
 
-The function is called once with arrays that record what is done to them, by numpy's own protocols. So the networks that
-are written in numpy are exported as they stand. Axis 0 of every array is the batch, whose length the graph leaves open.
+The function is called once with arrays that record the operations on them, through numpy's own protocols. So networks
+written in numpy need no changes. Axis 0 of every array is the batch, whose length is dynamic in the graph.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from onnx.utils import Extractor
 OPSET = 18
 """Version of ONNX's operators; onnxruntime has had it since 1.14."""
 _IR_VERSION = 8
-"""That of the releases which brought the opset."""
+"""Version of the file format of the ONNX releases that introduced the opset."""
 _UFUNCS: Mapping[np.ufunc, str] = {
     np.add: "Add",
     np.subtract: "Sub",
@@ -39,8 +39,8 @@ _UFUNCS: Mapping[np.ufunc, str] = {
 def trace(function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, NDArray[Any]]) -> onnx.ModelProto:
     """Return the graph of ``function``, which takes arrays by these names and returns arrays by name.
 
-    inputs: an example of each, all of one length. Raises TypeError where the function uses what is not traced, and
-    ValueError where it mixes the rows of a batch.
+    inputs: an example of each array, all of one length. Raises TypeError if the function uses an operation that is not
+    traced, and ValueError if it mixes the rows of a batch.
     """
     graph = _Graph(len(next(iter(inputs.values()))))
     outputs = function(**{name: TracedArray(graph, name, value) for name, value in inputs.items()})
@@ -52,13 +52,13 @@ def trace(function: Callable[..., Mapping[str, Any]], inputs: Mapping[str, NDArr
 
     made = helper.make_graph(graph.nodes, "policy", ports(inputs), ports(outputs), graph.constants)
     model = helper.make_model(made, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=_IR_VERSION)
-    model = Extractor(model).extract_model([*inputs], [*outputs])  # without what only other outputs would need
+    model = Extractor(model).extract_model([*inputs], [*outputs])  # drops nodes that no output needs
     onnx.checker.check_model(model, full_check=True)
     return model
 
 
 class _Graph:
-    """Nodes and constants so far. batch: length of the example."""
+    """Nodes and constants of a graph so far. batch: length of the example."""
 
     def __init__(self, batch: int) -> None:
         self.batch = batch
@@ -66,7 +66,7 @@ class _Graph:
         self.constants: list[onnx.TensorProto] = []
 
     def name_of(self, value: TracedArray | ArrayLike, dtype: DTypeLike = np.int64) -> str:
-        """The name of a traced array, or that of a new constant of this type."""
+        """Get the name of a traced array, or add a constant of this type and get its name."""
         if isinstance(value, TracedArray):
             return value.name
         name = f"constant_{len(self.constants)}"
@@ -75,7 +75,7 @@ class _Graph:
 
 
 class TracedArray(NDArrayOperatorsMixin):
-    """An array of a graph: its name there, and its value in the example. Its methods are numpy's."""
+    """Array that records operations: its name in the graph, and its value in the example. Its methods are numpy's."""
 
     def __init__(self, graph: _Graph, name: str, value: NDArray[Any]) -> None:
         self.graph, self.name, self.value = graph, name, value
@@ -106,7 +106,7 @@ class TracedArray(NDArrayOperatorsMixin):
             place = index.index(Ellipsis)
             index = index[:place] + (slice(None),) * (self.ndim - len(index) + 1) + index[place + 1 :]
         out = self
-        for axis, each in reversed([*enumerate(index)]):  # a number takes its axis away
+        for axis, each in reversed([*enumerate(index)]):  # a number removes its axis
             if each != slice(None):
                 places = np.arange(self.shape[axis])[each]
                 out = out._add("Gather", [out], out.value.take(places, axis=axis), places, axis=axis)
@@ -114,7 +114,7 @@ class TracedArray(NDArrayOperatorsMixin):
 
     def reshape(self, *shape: int) -> TracedArray:
         value = self.value.reshape(*shape)
-        return self._add("Reshape", [self], value, (0, *value.shape[1:]))  # 0: the batch, as it is
+        return self._add("Reshape", [self], value, (0, *value.shape[1:]))  # 0 keeps the batch's length
 
     def transpose(self, *axes: int) -> TracedArray:
         return self._add("Transpose", [self], self.value.transpose(*axes), perm=axes)
@@ -135,13 +135,13 @@ class TracedArray(NDArrayOperatorsMixin):
     def _add(
         self, operator: str, inputs: Any, value: NDArray[Any], *numbers: ArrayLike, **attributes: Any
     ) -> TracedArray:
-        """The output of an operator on arrays and whole numbers, with its ``value`` in the example.
+        """Add an operator on arrays and whole numbers; return its output, with its ``value`` in the example.
 
-        What is not traced among ``inputs`` becomes a constant of the type of what is.
+        Untraced ``inputs`` become constants of the type of the traced ones.
         """
         if value.shape[:1] != (self.graph.batch,):
             raise ValueError(f"{operator} mixes the rows of a batch")
-        if value.dtype == np.float64:  # of constants in double precision
+        if value.dtype == np.float64:  # from constants in double precision
             value = value.astype(np.float32)
         *_, dtype = (each.dtype for each in inputs if isinstance(each, TracedArray))
         names = [*(self.graph.name_of(each, dtype) for each in inputs), *map(self.graph.name_of, numbers)]

@@ -26,10 +26,10 @@ from rlworldkit.sb3.models import model_content
 
 BEST_MODEL = "best_model.zip"
 EVALUATIONS_LIMIT = 256 * MIB
-"""The largest file of evaluations that is read, in bytes, unpacked."""
+"""Size of the largest file of evaluations that is read, in bytes, unpacked."""
 _TICK_SECONDS = 0.25
 _LINE_SECONDS = 10.0
-"""Between lines on the progress of an evaluation where there is no terminal; a shorter one prints none."""
+"""Seconds between progress lines of an evaluation without a terminal; a shorter evaluation prints none."""
 
 EpisodeSummary = dict[str, Any]
 Evaluation = tuple[list[float], list[int]]
@@ -39,7 +39,7 @@ Evaluation = tuple[list[float], list[int]]
 class Checkpoints(BaseCallback):
     """Writes ``checkpoint_{steps}_steps.zip`` every ``frequency`` steps of all games together.
 
-    One that cannot be written is reported once, and the next is tried when it is due.
+    A checkpoint that cannot be written is reported once, and the next one is tried when it is due.
     """
 
     def __init__(self, run: Run, folder: Path, frequency: int) -> None:
@@ -58,15 +58,15 @@ class Checkpoints(BaseCallback):
 
     @property
     def path(self) -> Path:
-        """The path of the model at its present step."""
+        """Path of the checkpoint at the model's current step."""
         return self._folder / f"checkpoint_{self.model.num_timesteps}_steps.zip"
 
 
 class Evaluations(MaskableEvalCallback):
-    """Plays the same games with the same masks every ``config.eval_freq`` steps and keeps the best model.
+    """Plays the same games with action masks every ``config.eval_freq`` steps, and keeps the best model.
 
-    The games are those of ``seed``, seed + 1, …; what earlier evaluations of the run found, up to the step ``after``,
-    is taken into account. What cannot be written is reported once and tried again.
+    The games are those of ``seed``, ``seed`` + 1, …; results of earlier evaluations of the run, up to the step
+    ``after``, are taken into account. A file that cannot be written is reported once and retried.
     """
 
     def __init__(
@@ -87,10 +87,10 @@ class Evaluations(MaskableEvalCallback):
         if self.num_timesteps < self._next:
             return True
         self._next += self.eval_freq
-        self.n_calls = self.eval_freq  # the parent evaluates in calls that it counts itself
+        self.n_calls = self.eval_freq  # so that the parent class evaluates in this call
         best = self.best_mean_reward
         self.eval_env.seed(self._seed)
-        # the parent keeps what it finds only where it writes it, which it does not atomically
+        # the parent class keeps results only if it writes them, and it does not write atomically
         self.log_path = io.BytesIO()  # type: ignore[assignment]
         self._shown = time.monotonic()
         should_continue = super()._on_step()
@@ -102,7 +102,7 @@ class Evaluations(MaskableEvalCallback):
         return should_continue
 
     def _log_success_callback(self, locals_: dict[str, Any], globals_: dict[str, Any]) -> None:
-        """Called by the evaluation after every step of every game: show how far it is."""
+        """Show the progress of the evaluation, which calls this after every step of every game."""
         super()._log_success_callback(locals_, globals_)
         is_live = self._run.console.is_terminal
         if time.monotonic() - self._shown > (_TICK_SECONDS if is_live else _LINE_SECONDS):
@@ -113,7 +113,7 @@ class Evaluations(MaskableEvalCallback):
 
 
 def _archive(evaluations: Mapping[int, Evaluation]) -> bytes:
-    """The file of evaluations by their steps, as Stable-Baselines3 has it; rows of fewer episodes end with NaN."""
+    """Serialize evaluations by step, in Stable-Baselines3's format; rows with fewer episodes are padded with NaN."""
     returns, lengths = (
         np.array(list(zip_longest(*rows, fillvalue=math.nan))).T for rows in zip(*evaluations.values(), strict=True)
     )
@@ -123,9 +123,9 @@ def _archive(evaluations: Mapping[int, Evaluation]) -> bytes:
 
 
 def earlier_evaluations(path: Path) -> dict[int, Evaluation]:
-    """The evaluations in a file by their steps, the last of equal steps; none where there is no file.
+    """Read the evaluations in a file by step, the last one of equal steps; empty if there is no file.
 
-    Raises UsageError where the file cannot be read, or holds something else.
+    Raises UsageError if the file cannot be read, or holds something else.
     """
     try:
         with refused(path, "file of evaluations", broken="move it away to go on without it"):
@@ -150,10 +150,10 @@ def _evaluations(kept: Mapping[str, NDArray[Any]]) -> dict[int, Evaluation]:
 
 
 class EpisodeMetrics(BaseCallback):
-    """Records of the episodes that ended in a rollout what they consisted of.
+    """Logs reward components and further metrics of the episodes that ended in a rollout.
 
-    ``episode_reward/*``: each component, summed over an episode, mean of the episodes; and what ``metrics`` makes of
-    their summaries.
+    ``episode_reward/*``: each component, summed over an episode and averaged over the episodes; further metrics are
+    those that ``metrics`` computes from the episodes' summaries.
     """
 
     def __init__(self, metrics: Callable[[Sequence[EpisodeSummary]], dict[str, float]]) -> None:
@@ -177,14 +177,14 @@ class EpisodeMetrics(BaseCallback):
 
 
 class ProgressAndStopCallback(BaseCallback):
-    """Moves the progress bar between the updates, and ends training when the run is asked to stop."""
+    """Moves the progress bar between updates, and ends training when the run is asked to stop."""
 
     def __init__(self, run: Run) -> None:
         super().__init__()
         self._run, self._shown = run, 0.0
 
     def _on_step(self) -> bool:
-        self._run.stop.begun()  # the first step, which compiles what there is to compile, is through
+        self._run.stop.begun()  # the first step, with all compilation, is done
         if time.monotonic() - self._shown > _TICK_SECONDS:
             self._shown = time.monotonic()
             self._run.advance(self.num_timesteps)
@@ -192,10 +192,10 @@ class ProgressAndStopCallback(BaseCallback):
 
 
 class RunWriter(KVWriter):
-    """Hands what Stable-Baselines3 logs of an update to the run, under the names of the trainer in JAX too.
+    """Writes what Stable-Baselines3 logs of an update to the run, also under the names of the trainer in JAX.
 
-    ``seconds`` counts on from those of earlier sessions, and ``steps_per_second`` is of the steps since the last row,
-    or since the writer was made.
+    ``seconds`` continues from earlier sessions, and ``steps_per_second`` covers the steps since the last row, or since
+    the writer was created.
     """
 
     def __init__(self, run: Run, first_step: int, seconds: float = 0.0) -> None:
@@ -205,14 +205,14 @@ class RunWriter(KVWriter):
 
     def write(self, key_values: dict[str, Any], key_excluded: dict[str, tuple[str, ...]], step: int = 0) -> None:
         """Take one dump of the logger."""
-        # an evaluation logs by itself, before the rollout in which it took place
+        # an evaluation makes a dump of its own, before that of its rollout
         self._latest |= {
             name: float(value) for name, value in key_values.items() if isinstance(value, (int, float, np.number))
         }
         if "rollout/ep_rew_mean" not in key_values or step == self._first_step:
             return
         latest, self._latest = self._latest, {}
-        # a clock of our own: that of Stable-Baselines3 shows whole seconds
+        # measured here, since the clock of Stable-Baselines3 shows whole seconds
         nothing, now, steps = float("nan"), time.perf_counter(), step - self._step
         elapsed, self._step, self._time = now - self._time, step, now
         self.seconds += elapsed
@@ -230,4 +230,4 @@ class RunWriter(KVWriter):
         )
 
     def close(self) -> None:
-        """The run is closed by its owner."""
+        """Do nothing: the owner of the run closes it."""

@@ -1,4 +1,4 @@
-"""The settings of MaskablePPO, as the documents give them."""
+"""Settings of a MaskablePPO run, with the defaults that the documentation lists."""
 
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -12,7 +12,7 @@ _RUN, _PPO = "run", "settings of MaskablePPO"
 
 
 class _Rate(FloatRange):
-    """A number, or a schedule as Stable-Baselines3 takes them."""
+    """Range of a number, which also accepts a schedule of Stable-Baselines3."""
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
         return None if callable(value) else super().fault(value)
@@ -20,17 +20,17 @@ class _Rate(FloatRange):
 
 _RATE = _Rate(0, 1, above=True)
 RATES = ("learning_rate", "clip_range")
-"""Settings that may be functions of the share of the run that is left, which no plain file can hold."""
+"""Settings that may be functions of the remaining share of the run, which no plain file can hold."""
 SEED = IntRange(0, 2**32 - 1)
-"""Stable-Baselines3 seeds NumPy's old generator, which takes no larger ones."""
+"""Range of seeds: Stable-Baselines3 seeds NumPy's legacy generator, which takes no larger ones."""
 
 
 @dataclass(frozen=True)
 class MaskablePPOConfig:
     """Settings of `rlworldkit.sb3.training`; the names are those of MaskablePPO.
 
-    ``n_steps`` is per game: an update takes ``num_envs * n_steps`` steps. Rates are floats, or functions of the
-    share of the run that is left, from 1 down to 0, as Stable-Baselines3 takes schedules.
+    ``n_steps`` is per game: an update takes ``num_envs * n_steps`` steps. Rates are floats, or, like schedules of
+    Stable-Baselines3, functions of the remaining share of the run, from 1 down to 0.
     """
 
     timesteps: int = setting(
@@ -69,7 +69,7 @@ class MaskablePPOConfig:
         return self
 
     def rollouts_after(self, done: int = 0) -> int:
-        """Whole rollouts that fit into ``timesteps`` after so many steps; raises UsageError where none does."""
+        """Number of whole rollouts that fit into ``timesteps`` after ``done`` steps; raises UsageError if none does."""
         rollout = self.num_envs * self.n_steps
         if self.timesteps - done < rollout:
             had = f"the {done:,} steps that there were and " if done else ""
@@ -80,6 +80,6 @@ class MaskablePPOConfig:
         return (self.timesteps - done) // rollout
 
     def ppo(self) -> dict[str, Any]:
-        """The arguments of MaskablePPO."""
+        """Arguments of MaskablePPO among the settings, by name."""
         own = ("timesteps", "num_envs", "save_freq", "eval_freq", "eval_episodes", "eval_max_steps")
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in own}

@@ -1,4 +1,4 @@
-"""Content of a model file that can be read without torch and Stable-Baselines3."""
+"""Read the parts of a model file that need neither torch nor Stable-Baselines3."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ from rlparity.io.safe_read import GIB, Unreadable, is_object, json_of, read_byte
 from rlparity.spaces import is_count
 
 LIMIT = 2 * GIB
-"""The largest model that is read, in bytes, unpacked."""
+"""Size of the largest model that is read, in bytes, unpacked."""
 PLAIN = "worldkit.json"
-"""The part of the file that has the model's settings."""
+"""Name of the member of the zip file that holds the model's settings."""
 
 
 def timesteps_of(path: Path) -> int:
-    """Read the steps that a model has had from its file; -1 where it does not have them."""
+    """Read from its file for how many steps a model was trained; -1 if the file does not tell."""
     try:
         metadata = json_of(read_zip(read_bytes(path, LIMIT), LIMIT)[PLAIN])
     except (OSError, KeyError, Unreadable):

@@ -1,8 +1,8 @@
-"""Models of MaskablePPO as files that execute nothing when they are loaded.
+"""Model files of MaskablePPO that execute nothing when they are loaded.
 
-Stable-Baselines3 keeps the settings of a model as pickles, which can have any function called. A model saved here has
-what loading needs a second time, as JSON beside them (``worldkit.json``), and its tensors are read with torch's
-``weights_only``. `MaskablePPO.load` still reads the file, as it reads any other.
+Stable-Baselines3 pickles the settings of a model, and a pickle can have any function called. A model saved here holds
+the settings that loading needs also as JSON (``worldkit.json``), and its tensors are read with torch's
+``weights_only``. `MaskablePPO.load` can read the file, too.
 """
 
 import io
@@ -34,12 +34,12 @@ Config = TypeVar("Config", bound=MaskablePPOConfig)
 
 _FORMAT, _VERSION = "worldkit MaskablePPO", 1
 _MOST_NUMBERS = GIB // 4
-"""Numbers that a game's rollout may have: their memory is taken when a model is loaded."""
+"""Most numbers in the rollout of a game, whose memory is allocated when a model is loaded."""
 
 
 @dataclass(frozen=True)
 class _Settings(MaskablePPOConfig):
-    """Settings of a model in its file: those of a run, and what a world's own configuration may add."""
+    """Settings of a model in its file: those of a run, and others that a world's own configuration may set."""
 
     seed: Any = setting(None, "seed of network and games, or none", group="", values=SEED)
     vf_coef: float = setting(0.5, "weight of the value loss", group="", values=WEIGHT)
@@ -49,12 +49,12 @@ class _Settings(MaskablePPOConfig):
 
 
 def policy_for(observation_space: "spaces.Space[Any]") -> str:
-    """The policy of MaskablePPO that reads observations of a space."""
+    """Name of the policy of MaskablePPO that reads observations of a space."""
     return "MultiInputPolicy" if isinstance(observation_space, spaces.Dict) else "MlpPolicy"
 
 
 def model_content(model: MaskablePPO) -> bytes:
-    """The file of a model."""
+    """Serialize a model to the bytes of a model file."""
     content = io.BytesIO()
     model.save(content)
     with zipfile.ZipFile(content, "a") as archive:
@@ -63,14 +63,14 @@ def model_content(model: MaskablePPO) -> bytes:
 
 
 def settings_of(model: MaskablePPO, config: Config) -> Config:
-    """A configuration with the settings that a model has."""
+    """Copy a configuration with the settings of a model."""
     has = {name: getattr(model, name) for name in config.ppo()}
     has |= {name: rate for name in RATES if (rate := _rate_value(has[name])) is not None}
     return replace(config, **{name: value for name, value in has.items() if value is not None})
 
 
 def _metadata(model: MaskablePPO) -> dict[str, Any]:
-    """Return a model but its tensors as plain values; a rate that is a function is null."""
+    """Return a model without its tensors as plain values; a rate that is a function is null."""
     names = _Settings().ppo()
     return {
         "format": _FORMAT,
@@ -98,13 +98,13 @@ def load_model(
     changes: Mapping[str, Any] | None = None,
     trust: bool = False,
 ) -> MaskablePPO:
-    """A saved model, on a device of torch.
+    """Load a saved model onto a torch device.
 
-    env: where it goes on; or the world in which it only plays. rates: the functions ``learning_rate`` and
-    ``clip_range``, for a model that was trained with functions. changes: arguments of MaskablePPO in place of those
-    that the file has. trust: let the file execute what it likes, as Stable-Baselines3 does: for models that others
-    saved. Raises UsageError where the file is no model, is one of another world, or could only be loaded with
-    ``trust``.
+    env: the environment in which training continues, or the world in which the model only plays. rates: the functions
+    ``learning_rate`` and ``clip_range``, for a model that was trained with functions. changes: arguments of MaskablePPO
+    that override those in the file. trust: allow unpickling, as Stable-Baselines3 does, which can run arbitrary code;
+    needed for third-party models. Raises UsageError if the file is no model, is one of another world, or can only be
+    loaded with ``trust``.
     """
     other = "give a .zip file that training wrote"
     with refused(path, "MaskablePPO model of this world", other, other):
@@ -114,7 +114,7 @@ def load_model(
             try:
                 there = env if isinstance(env, VecEnv) else None
                 return MaskablePPO.load(io.BytesIO(content), there, device, custom_objects=dict(changes or {}))
-            except Exception as error:  # what is unpickled runs code of its own, which may raise anything
+            except Exception as error:  # unpickling runs code of the file, which can raise any exception
                 raise Unreadable((str(error).splitlines() or [type(error).__name__])[0]) from error
         if PLAIN not in files:
             raise UsageError(
@@ -162,7 +162,7 @@ def _plain(
 def _settings(
     path: Path, saved: object, rates: Mapping[str, Any], changes: Mapping[str, Any], *, is_resumed: bool
 ) -> dict[str, Any]:
-    """The arguments of MaskablePPO as the file has them but for ``changes``, functions as ``rates`` has them."""
+    """Arguments of MaskablePPO from the file, overridden by ``changes``; functions are taken from ``rates``."""
     names = _Settings().ppo()
     if not is_object(saved) or saved.keys() != names.keys():
         raise Unreadable(f"its settings must be {', '.join(names)}")
@@ -177,12 +177,12 @@ def _settings(
                     f"its {name} was a function, which no file holds: resume it from Python with a configuration that "
                     "has it, or with --trust"
                 )
-            settings[name] = names[name]  # it only plays
+            settings[name] = names[name]  # the model only plays, and does not use it
     return settings
 
 
 def _tensors(files: Mapping[str, bytes], name: str) -> Any:  # noqa: ANN401 - whatever torch read
-    """Read a part that holds tensors and plain values only."""
+    """Read a member of the file that holds only tensors and plain values."""
     if name not in files:
         raise Unreadable(f"it lacks {name}")
     try:
@@ -190,7 +190,7 @@ def _tensors(files: Mapping[str, bytes], name: str) -> Any:  # noqa: ANN401 - wh
         return torch.load(io.BytesIO(files[name]), map_location="cpu", weights_only=True)
     except Unreadable as fault:
         raise Unreadable(f"its {name}: {fault}") from fault
-    except Exception as error:  # damaged pickles fail in every way there is
+    except Exception as error:  # a damaged pickle can raise any exception
         raise Unreadable(f"its {name} is damaged, or holds more than tensors") from error
 
 
@@ -215,7 +215,7 @@ def _is_like(value: object, shape: torch.Size) -> bool:
 
 
 def _restore_optimizer(model: MaskablePPO, saved: object) -> None:
-    """Adam's moments and steps; its settings are the model's own."""
+    """Restore Adam's moments and steps; Adam's settings stay those of the model."""
     fresh = model.policy.optimizer.state_dict()
     shapes = [parameter.shape for parameter in model.policy.parameters()]
     state = saved.get("state") if isinstance(saved, dict) else None

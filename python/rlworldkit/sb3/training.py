@@ -47,24 +47,24 @@ def train(
     trust: bool = False,
     notes: Mapping[str, Any] = {},
 ) -> TrainResult:
-    """Train until ``config.timesteps`` steps are done in all, or until the run is asked to stop; either way save.
+    """Train until ``config.timesteps`` steps are done in all, or until the run is asked to stop, and save the model.
 
     Args:
-        config: the settings; with ``resume``, the arguments of MaskablePPO among them are those that the model was
-            saved with, but for rates that are functions, which no file holds.
+        config: the settings; with ``resume``, its arguments of MaskablePPO are replaced by those that the model was
+            saved with, except for rates that are functions, which no file holds.
         world: the world.
-        run: has a folder, and counts ``timesteps``.
+        run: a run with a folder, whose ``step`` is ``timesteps``.
         resume: a model to continue; its steps and schedules continue.
-        changes: arguments of MaskablePPO that hold from here on in place of those that ``resume`` was saved with.
-        device: of torch: auto, cpu, cuda, …
-        engine: one of the world's; by default its first.
-        trust: let the model to continue execute what it likes when it is loaded; see `load_model`.
+        changes: arguments of MaskablePPO that override those that ``resume`` was saved with.
+        device: a torch device: auto, cpu, cuda, …
+        engine: the name of one of the world's engines; by default the first.
+        trust: allow unpickling ``resume``, which can run arbitrary code; see `load_model`.
         notes: plain values to keep with the settings in ``config.json``.
 
     Raises:
-        UsageError: the settings, the device or the model to resume cannot be used, or it has had all its steps.
+        UsageError: the settings, the device or the model to resume cannot be used, or it has done all its steps.
         EngineError: the engine cannot be started, or fails.
-        ParityError: the policy is no longer a number, or the last model cannot be written.
+        ParityError: training diverged, or the last model cannot be written.
     """
     if run.folder is None:
         raise UsageError("MaskablePPO writes its models into a folder: give the run one.")
@@ -76,10 +76,10 @@ def train(
             rates = {name: getattr(config, name) for name in RATES}
             model = load_model(resume, env, device, rates=rates, changes=changes, trust=trust)
             config = settings_of(model, config).validated()
-            env.seed(config.seed + model.num_timesteps)  # other games than those it has seen
+            env.seed(config.seed + model.num_timesteps)  # other games than in earlier sessions
         else:
             model = MaskablePPO(policy_for(env.observation_space), env, device=device, **config.ppo())
-        config.rollouts_after(model.num_timesteps)  # raises where there is none
+        config.rollouts_after(model.num_timesteps)  # raises if no rollout is left
         games = min(_MOST_EVALUATION_GAMES, config.eval_episodes)
         with closing(WorldVecEnv(world, games, engine=engine, max_episode_steps=config.eval_max_steps)) as eval_env:
             origin = f"going on with {resume}" if resume else f"seed {config.seed}"
@@ -100,12 +100,12 @@ def _learn(
     engine: str,
     notes: Mapping[str, Any],
 ) -> TrainResult:
-    """Train a model from the step that it is at, and save it."""
+    """Train a model from its current step, and save it."""
     first, batch = model.num_timesteps, config.n_steps * config.num_envs
     steps = batch * config.rollouts_after(first)
     seconds = _earlier_seconds(folder / METRICS, first) if first else 0.0
     earlier_prices = saved_prices(read_saved_config(folder), folder / CONFIG)
-    counted = first if earlier_prices == changed_prices(world) else -1  # none at other prices
+    counted = first if earlier_prices == changed_prices(world) else -1  # none if prices differ
     evaluations = Evaluations(run, folder, eval_env, config, seed=_EVALUATION_SEED, after=counted)
     policy = policy_for(eval_env.observation_space)
     settings = {**asdict(config), "engine": engine, "device": str(model.device), "policy": policy, **notes}
@@ -118,7 +118,7 @@ def _learn(
     try:
         model.learn(steps, CallbackList(callbacks), reset_num_timesteps=not first)
     except ValueError as error:
-        if "invalid values" not in str(error):  # torch's word for a distribution that is not one
+        if "invalid values" not in str(error):  # torch's message for an invalid distribution
             raise
         raise TrainingDiverged(
             "Training diverged: the policy is no longer a number. Start again with a lower --learning-rate."
@@ -135,13 +135,13 @@ def _learn(
 
 
 def _earlier_seconds(path: Path, step: int) -> float:
-    """Seconds of training in a file of metrics until the last row that is of no later step; 0 without one."""
+    """Seconds of training up to ``step``, from the rows in a file of metrics; 0 if there are none."""
     rows = [row for row in read_csv(path) if row["timesteps"] <= step]
     return max((row.get("seconds", 0.0) for row in rows), default=0.0)
 
 
 def _check_device(device: str) -> None:
-    """Raise UsageError where there is no such device: Stable-Baselines3 would take the CPU without a word."""
+    """Raise UsageError if there is no such device, since Stable-Baselines3 would silently use the CPU."""
     try:
         torch.empty(0, device=None if device == "auto" else device)
     except (RuntimeError, AssertionError) as error:

@@ -1,1 +1,1 @@
-"""Searching for good settings of the trainer and prices of the reward, with Optuna."""
+"""Hyperparameter search over settings of the trainer and prices of the reward, with Optuna."""

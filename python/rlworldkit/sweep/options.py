@@ -1,4 +1,4 @@
-"""The options of a sweep, at the top of its file or as flags."""
+"""Options of a sweep, at the top of its file or as flags."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from rlparity.io.arguments import ALL_STEPS, FloatRange, IntRange, OneOf
 from rlworldkit.settings import setting
 
 EVALUATE = "evaluate/"
-"""What the name of a figure of `evaluate` begins with, as an objective."""
+"""Prefix of objectives that are figures of `evaluate`."""
 RETURN = "train/mean_episode_return"
 MEDIAN, HALVING, NONE = "median", "halving", "none"
 _BUDGET, _SEARCH, _TRIALS = "budget, at least one of", "search", "trials"
@@ -16,7 +16,7 @@ _HOURS, _RUNS, _GAMES = FloatRange(0, 1e9, above=True), IntRange(1, 100), IntRan
 
 @dataclass(frozen=True)
 class SweepOptions:
-    """What counts as good, how much may be spent, and how trials are chosen, run and kept."""
+    """Objective and budget of a sweep, and how its trials are chosen, run and stored."""
 
     steps: int | None = setting(None, "steps of the environment, of all trials", group=_BUDGET, values=ALL_STEPS)
     core_hours: float | None = setting(None, "hours times cores, of all trials", group=_BUDGET, values=_HOURS)

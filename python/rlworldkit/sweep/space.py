@@ -1,4 +1,4 @@
-"""The file of a sweep: what is searched and what is held, what is best, and how much may be spent."""
+"""Read the file of a sweep: its search space, the values that all trials share, its objective and its budget."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,9 +18,9 @@ from rlworldkit.settings import check_settings, named_settings, read_settings, v
 from rlworldkit.sweep.options import EVALUATE, RETURN, SweepOptions
 
 _PRICE = "prices."
-"""What the name of a price begins with in a study."""
+"""Prefix of the names of prices in a study."""
 _IN_PRICES = (RETURN, "train/mean_reward")
-"""Metrics in the prices that a run is trained with."""
+"""Metrics whose values depend on the prices that a run is trained with."""
 _RANGE = "give a value, a list of values, or { low = …, high = … } with log = true or a step"
 
 
@@ -28,8 +28,8 @@ _RANGE = "give a value, a list of values, or { low = …, high = … } with log 
 class Sweep:
     """A sweep as its file and the flags describe it.
 
-    name: of its study. folder: of runs and results. at_once: trials side by side. held: what all trials have. space:
-    what a trial chooses. Both by the names of settings, and by ``prices.NAME``.
+    name: the name of its study. folder: the folder of runs and results. at_once: trials side by side. held: values that
+    all trials share. space: distributions of each trial's values. Keys of both: names of settings, and ``prices.NAME``.
     """
 
     name: str
@@ -42,31 +42,31 @@ class Sweep:
 
     @property
     def metric(self) -> str | None:
-        """The metric by which trials are judged while they train; None: none is in the game's own prices."""
+        """Metric by which trials are judged while they train; None if every such metric depends on a trial's prices."""
         if not self.options.is_played:
             return self.options.objective
         return None if any(name.startswith(_PRICE) for name in self.space) else RETURN
 
     def settings_of(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings that a trial of these ``params`` gives to the trainer, by name."""
+        """Settings of the trainer, by name, for a trial with these ``params``."""
         return {name: value for name, value in {**self.held, **params}.items() if not name.startswith(_PRICE)}
 
     def prices_of(self, params: Mapping[str, Any]) -> dict[str, float]:
-        """The prices of a trial that the file names, by name: 0.3 where adding up steps gives a little more."""
+        """Prices of a trial, by name, rounded to 9 digits, since adding up steps may give a little more than 0.3."""
         every = {**self.held, **params}.items()
         return {name.removeprefix(_PRICE): float(f"{each:.9g}") for name, each in every if name.startswith(_PRICE)}
 
     def config_of(self, params: Mapping[str, Any]) -> TrainConfig:
-        """The trainer's configuration of a trial; raises UsageError for settings that do not go together."""
+        """Build the trainer's configuration for a trial; raises UsageError for settings that do not go together."""
         values = self.settings_of(params)
         return auto_scale_for_batch_size(self.kind(**values), explicit=values).validated()
 
 
 def read_sweep(program: Program, file: Path, flags: Mapping[str, Any]) -> Sweep:
-    """Read a sweep of a world; ``flags`` are options over those of the file.
+    """Read the file of a sweep of a program's world; ``flags`` override the options of the file.
 
-    Raises UsageError for a file that cannot be read, an unknown name or an impossible value, and for a sweep without a
-    search space or an end.
+    Raises UsageError for a file that cannot be read, an unknown name or an invalid value, and for a sweep without a
+    search space or a budget.
     """
     values = read_settings(file, "name a TOML file that describes a sweep")
     settings, prices = (values.pop(name, {}) for name in ("settings", "prices"))
@@ -101,14 +101,14 @@ def read_sweep(program: Program, file: Path, flags: Mapping[str, Any]) -> Sweep:
 
 
 def _values_in(value: Any) -> list[Any]:  # noqa: ANN401 - of TOML
-    """The values that a setting can have: of a list, the ends of a range, or the one itself."""
+    """Values of a setting in the file: the items of a list, the ends of a range, or the value itself."""
     if isinstance(value, dict):
         return [value[end] for end in ("low", "high") if end in value]
     return value if isinstance(value, list) else [value]
 
 
 def _check_step(low: float, high: float, step: float | None, unit: float | None) -> None:
-    """Raises ValueError for a step that does not end at ``high``, or is no multiple of a price's ``unit``."""
+    """Raise ValueError for a step that does not end at ``high``, or is no multiple of a price's ``unit``."""
     begin, end, each, least = (Fraction(str(number or 0)) for number in (low, high, step, unit))
     if least and each % least:
         raise ValueError(f"step must be a multiple of {unit:g}")
@@ -117,7 +117,7 @@ def _check_step(low: float, high: float, step: float | None, unit: float | None)
 
 
 def _add(sweep: Sweep, file: Path, name: str, value: Any, axis: Any, defaults: dict[str, float]) -> None:  # noqa: ANN401
-    """Add what the file gives a name; a range is an ``axis`` of Optuna's with ``defaults``."""
+    """Add a value, list or range of the file to a sweep; a range becomes a distribution ``axis`` with ``defaults``."""
     try:
         if isinstance(value, list):
             sweep.space[name] = CategoricalDistribution(value)

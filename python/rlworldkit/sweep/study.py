@@ -1,4 +1,4 @@
-"""A sweep as a study of Optuna: opened once for all machines, checked, continued where one was killed, and reported."""
+"""Optuna study of a sweep: open it for all machines, check it, resume trials that were killed, and report the best."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ from rlworldkit.sweep.options import EVALUATE, HALVING, MEDIAN, NONE, SweepOptio
 from rlworldkit.sweep.space import Sweep
 
 PARTS = 20
-"""A trial is reported, and may be given up, after each of so many parts of its run."""
+"""Number of equal parts of a run; after each part a trial is reported, and may be pruned."""
 _FREE_PARTS = PARTS // 4
-"""Before so many parts nothing is given up."""
+"""Number of parts before which no trial is pruned."""
 _SWEEP, _OWNER = "sweep", "sweep.id"
 _LENGTH = {"total_timesteps", "num_envs", "num_steps"}
-"""Settings that decide how many steps a trial takes."""
+"""Settings that determine how many steps a trial takes."""
 
 
 class Attribute:
-    """Names of what a trial costs, its folder, who runs it, and the number of the trial whose runs it goes on with."""
+    """Names of a trial's user attributes: its cost, folder and owner, and the number of the trial that it continues."""
 
     STEPS, CORE_SECONDS, FOLDER, OWNER, CONTINUES = "steps", "core_seconds", "folder", "owner", "continues"
 
 
 def open_study(program: Program, sweep: Sweep) -> optuna.Study:
-    """Open the sweep's study in its storage, or in a SQLite file of its folder; or make it.
+    """Open the sweep's study in its storage, or in a SQLite file of its folder; create it if it does not exist.
 
-    Raises UsageError where the storage cannot be used, or has a study of this name that is not of this sweep.
+    Raises UsageError if the storage cannot be used, or has a study of this name of another sweep.
     """
     logging.getLogger("alembic").setLevel(logging.WARNING)
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -65,16 +65,16 @@ def open_study(program: Program, sweep: Sweep) -> optuna.Study:
             storage=open_storage(where),
             study_name=sweep.name,
             direction="maximize",
-            sampler=optuna.samplers.TPESampler(constant_liar=True),  # trials side by side differ
+            sampler=optuna.samplers.TPESampler(constant_liar=True),  # so that parallel trials differ
             pruner=pruners[sweep.options.pruner if sweep.metric else NONE],
             load_if_exists=True,
         )
-        has_trials = bool(study.get_trials(deepcopy=False))  # first: another process may be opening it, too
+        has_trials = bool(study.get_trials(deepcopy=False))  # first, as another process may be opening it
         before = study.user_attrs.get(_SWEEP)
         if before is None and not has_trials:
             study.set_user_attr(_SWEEP, before := now)
-    except Exception as error:  # each kind of storage fails in its own ways, another version's too
-        # what a driver of a server says may hold the password
+    except Exception as error:  # storages and their versions raise exceptions of many kinds
+        # the message of a server's driver may contain the password
         fault = (str(error).splitlines() or [""])[0] if where == shown else type(error).__name__
         refusal = f"{shown} cannot be used as Optuna's storage ({fault:.200}): name another --storage."
         raise UsageError(refusal) from error
@@ -91,17 +91,17 @@ def open_storage(where: str) -> BaseStorage:
     if "://" not in where:
         return JournalStorage(JournalFileBackend(where))
     is_sqlite = where.startswith("sqlite:")
-    return RDBStorage(where, {"connect_args": {"timeout": 60}} if is_sqlite else None)  # seconds for another's writing
+    return RDBStorage(where, {"connect_args": {"timeout": 60}} if is_sqlite else None)  # seconds to wait for a lock
 
 
 def shown_storage(where: str) -> str:
-    """A storage as a message names it: of a database on a server the scheme alone, since the rest holds secrets."""
+    """Name a storage in a message: of a database on a server only the scheme, since the rest may hold secrets."""
     scheme, colon, _ = where.partition("://")
     return where if scheme in ("sqlite", where) else f"{scheme}{colon}…"
 
 
 def owner_of(folder: Path) -> str:
-    """The name by which the folder's trials are known, whatever the machine and the path: made once, and kept in it."""
+    """Id of the folder, which marks its trials on any machine and path; it is created once and kept in the folder."""
     path = folder / _OWNER
     if not path.exists():
         write_text(path, uuid.uuid4().hex)
@@ -109,7 +109,7 @@ def owner_of(folder: Path) -> str:
 
 
 def _identity(program: Program, sweep: Sweep) -> dict[str, Any]:
-    """What must be the same for trials to be comparable, as values of JSON."""
+    """Properties that must be equal for trials to be comparable, as JSON values."""
     return {
         "version": f"{program.name} {program.version}, rules {program.world.rules_version}",
         "objective": sweep.options.objective,
@@ -122,7 +122,7 @@ def _identity(program: Program, sweep: Sweep) -> dict[str, Any]:
 
 
 def check_objective(program: Program, sweep: Sweep) -> None:
-    """Raises UsageError for an objective that no run has, and for a budget that is less than a trial takes."""
+    """Raise UsageError for an objective that no run has, and for a budget of fewer steps than a trial takes."""
     options, config = sweep.options, sweep.kind(**sweep.settings_of({}))
     if options.is_played:
         figure_of(program, options, RANDOM, max_steps=1)
@@ -142,9 +142,9 @@ def check_objective(program: Program, sweep: Sweep) -> None:
 
 
 def figure_of(program: Program, options: SweepOptions, agent: str, max_steps: int = 5000) -> float:
-    """The objective, a figure of ``evaluate --json``, of an agent at the game's own prices; its mean if it has one.
+    """Compute the objective, a figure of ``evaluate --json`` or its mean, of an agent at the world's own prices.
 
-    Raises UsageError where there is no such number.
+    Raises UsageError if there is no such number.
     """
     figures = evaluate(program.world, agent, games=options.episodes, max_steps=max_steps)
     found: Any = figures
@@ -158,7 +158,7 @@ def figure_of(program: Program, options: SweepOptions, agent: str, max_steps: in
 
 
 def take_up(study: optuna.Study, owner: str) -> list[str]:
-    """Queue the trials again that a killed process of ``owner`` has left unfinished; returns their folders' names."""
+    """Queue trials again that a killed process of ``owner`` left unfinished; return the names of their folders."""
     return [postpone(study, trial) for trial in running_trials(study) if trial.user_attrs.get(Attribute.OWNER) == owner]
 
 
@@ -168,22 +168,22 @@ def running_trials(study: optuna.Study) -> list[FrozenTrial]:
 
 
 def postpone(study: optuna.Study, trial: FrozenTrial | optuna.Trial) -> str:
-    """Queue a trial again, to go on with its runs; returns its folder's name."""
+    """Queue a trial again, to continue its runs; return the name of its folder."""
     folder = folder_of(trial)
     if not any(each.user_attrs.get(Attribute.CONTINUES) == trial.number for each in study.get_trials(deepcopy=False)):
-        # first, so that a kill between the two loses nothing
+        # enqueued before the trial ends, so that a kill between the two calls loses nothing
         study.enqueue_trial(trial.params, user_attrs={Attribute.CONTINUES: trial.number, Attribute.FOLDER: folder})
     study.tell(trial.number, state=TrialState.FAIL, skip_if_finished=True)
     return folder
 
 
 def folder_of(trial: FrozenTrial | optuna.Trial) -> str:
-    """The name of a trial's folder, which is that of the trial whose runs it goes on with."""
+    """Name of a trial's folder, which is that of the trial that it continues, if any."""
     return str(trial.user_attrs.get(Attribute.FOLDER, f"trial-{trial.number}"))
 
 
 def spent_share(study: optuna.Study, budget: SweepOptions) -> float:
-    """The share of a sweep's budget that all trials, of all machines, have spent, and running ones will in steps."""
+    """Share of the budget that the trials of all machines have spent; running trials count with all their steps."""
     trials = study.get_trials(deepcopy=False)
     continued = {trial.user_attrs.get(Attribute.CONTINUES) for trial in trials}
     steps = sum(trial.user_attrs.get(Attribute.STEPS, 0) for trial in trials if trial.number not in continued)
@@ -192,7 +192,7 @@ def spent_share(study: optuna.Study, budget: SweepOptions) -> float:
 
 
 def write_toml(path: Path, values: Mapping[str, Any], heading: str = "") -> None:
-    """Write texts, numbers and booleans by name, under a comment."""
+    """Write texts, numbers and booleans, by name, below a comment."""
     lines = [f"# {heading}"] if heading else []
     lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in values.items()]
     write_whole(path, "".join(f"{line}\n" for line in lines).encode())
@@ -201,7 +201,7 @@ def write_toml(path: Path, values: Mapping[str, Any], heading: str = "") -> None
 def write_report(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], list[str]]:
     """Write the best settings and pictures; return the files by the flags of ``train``, and lines for the user.
 
-    There are none where no trial, of whatever machine, has finished.
+    Both are empty if no trial of any machine has finished.
     """
     finished = study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
     if not finished:
