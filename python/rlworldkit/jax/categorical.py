@@ -54,7 +54,7 @@ class Categorical:
 
 @cache
 def categorical_class() -> type[Categorical]:
-    """``distrax.Categorical`` where distrax imports, else `Categorical`. Importing distrax takes seconds."""
+    """Return ``distrax.Categorical`` if distrax imports, else `Categorical`. Importing distrax takes seconds."""
     restore_aval_table(jax.interpreters.xla)
     try:
         import distrax
@@ -64,6 +64,6 @@ def categorical_class() -> type[Categorical]:
 
 
 def restore_aval_table(module: ModuleType) -> None:
-    """Give ``module``, ``jax.interpreters.xla``, the attribute ``pytype_aval_mappings`` where it lacks one."""
+    """Add the attribute ``pytype_aval_mappings`` to ``module``, ``jax.interpreters.xla``, if it is missing."""
     if not hasattr(module, "pytype_aval_mappings") and hasattr(core, "pytype_aval_mappings"):
         module.pytype_aval_mappings = core.pytype_aval_mappings  # type: ignore[attr-defined]

@@ -54,7 +54,7 @@ class StepOutput(NamedTuple):
 
 
 class StepMetrics(NamedTuple):
-    """Metrics of a step by name: ``means`` are averaged over steps (flags: their share), ``maxima`` maximised."""
+    """Metrics of a step by name: of ``means`` the trainer reports the mean (of flags: the share), else the maximum."""
 
     means: Mapping[str, Array] = {}
     maxima: Mapping[str, Array] = {}
@@ -150,7 +150,7 @@ class JaxEnv(ABC):
         """The observation, float32 of ``observation_shape``."""
 
     def seed(self, state: State) -> Array:
-        """The seed from which the game draws, uint32 (2,): low and high word. Needed by ``JaxEngine``."""
+        """The seed of the game's random words, uint32 (2,): low and high word. Needed by ``JaxEngine``."""
         raise NotImplementedError
 
     def mask(self, state: State) -> Array:
@@ -193,7 +193,7 @@ class JaxEnv(ABC):
         raise NotImplementedError
 
     def from_dict(self, state: StateDict) -> State:
-        """The state (numpy leaves) that a dict describes; raises StateRefused if it is against the rules."""
+        """The state (numpy leaves) of a ``to_dict``; raises StateRefused if the rules forbid it."""
         raise NotImplementedError
 
     def arrays(self, state: State) -> Mapping[str, Array | Int64Pair] | None:

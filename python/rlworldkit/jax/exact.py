@@ -6,7 +6,7 @@ from jax import Array
 
 
 def rounded(amount: Array) -> Array:
-    """Return ``amount`` (float32) so that no compiler fuses it with a following addition, which skips its rounding."""
+    """Return ``amount`` (float32) so that no compiler fuses it with a following addition and skips its rounding."""
     return jnp.where(amount == 0, 0.0, amount)
 
 

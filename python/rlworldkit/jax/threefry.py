@@ -15,9 +15,9 @@ from rlparity.threefry import seed_pair, threefry2x32
 from rlworldkit.jax.marks import add, is_collecting_words
 
 _SITE = 1 << 16
-"""Pairs of words at each site."""
+"""Number of pairs of words at each site."""
 _FOLLOW_UP_EVENT = np.uint32(2**32 - 1)
-"""Event number of the draws that make other seeds; a game reaches it only after 2**32 - 1 events."""
+"""Event number of the words that become other seeds; a game reaches it only after 2**32 - 1 events."""
 
 
 class Seed(NamedTuple):
@@ -88,15 +88,15 @@ def below(word: Array, n: Array | int) -> Array:
 
 
 def next_seed(seed: Seed) -> Seed:
-    """The seed of the game that follows one that ended: the output at the counter (2**32 - 1, 0)."""
+    """Derive the seed of the game that follows a game: the output at the counter (2**32 - 1, 0)."""
     zero = jnp.zeros_like(seed.low)
     return Seed(*threefry2x32(seed, (zero + _FOLLOW_UP_EVENT, zero)))
 
 
 def trainer_seeds(seed: int, num_games: int) -> Array:
-    """The seeds of a trainer's games, uint32 (num_games, 2): game g's is the output at (2**32 - 1, 1 + g).
+    """Derive the seeds of a trainer's games, uint32 (num_games, 2): game g's is the output at (2**32 - 1, 1 + g).
 
-    Raises ValueError where the trainer's own ``seed`` is outside 0..2**64-1.
+    Raises ValueError if the trainer's own ``seed`` is outside 0..2**64-1.
     """
     low, high = seed_pair(seed)
     games = np.arange(num_games, dtype=np.uint32)

@@ -33,7 +33,7 @@ class Panels:
     world: the world. engine: the name of the engine that is played on.
 
     hint: what the keys of the actions do. cell_width: columns of a drawn cell.
-    beside: number of actions, from the first on, that stand beside the board, below the numbers, and not below it.
+    beside: number of actions, from the first on, that are shown below the numbers; the others are below the board.
     usual: the brief obstacle that is so common that it is shown faintly.
     large_size: columns and lines of a screen from which on the board is large; None: there is no large board.
     """
@@ -80,7 +80,7 @@ class Panels:
         return None
 
     def changes(self, before: State, after: State) -> Iterator[str]:
-        """Yield the changes since the state before, in a few words each."""
+        """Describe the changes from one state to another, in a few words each."""
         was, now = (self.world.draw(state).scalars for state in (before, after))
         yield from (f"{name} {was[name]} → {now[name]}" for name in now if was[name] != now[name])
 

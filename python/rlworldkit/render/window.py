@@ -50,7 +50,7 @@ class Window:
         self._pump()
 
     def pressed(self) -> list[pygame.event.Event]:
-        """The keys pressed since the last call, in their order.
+        """Return the events of the keys pressed since the last call, in their order.
 
         ``key`` of an event is pygame's code (``pygame.K_SPACE``), and ``unicode`` the text that the key types, which
         finds a ``+`` on every keyboard.
@@ -67,7 +67,7 @@ class Window:
             pygame.display.quit()
 
     def _pump(self) -> None:
-        """Process events: store pressed keys, and close where a person asked for it or the display has gone."""
+        """Process events: store pressed keys, and close if a person asked for it or the display has gone."""
         if self._screen is None:
             return
         events = pygame.event.get() if pygame.display.get_surface() else [pygame.event.Event(pygame.QUIT)]

@@ -20,7 +20,7 @@ from rlworldkit.jax.switches import switch
 from rlworldkit.jax.target import is_tracing_for
 
 _MOST_BYTES = 2**10
-"""Largest input of a method that ``auto`` has played by a program: XLA plays larger games in half the time."""
+"""Largest input in bytes of a method that ``auto`` has played by a program: XLA plays larger games in half the time."""
 
 
 def _played(name: str) -> Any:

@@ -68,7 +68,7 @@ _FOLDED = {
 
 
 def _expression(name: str, source: str, dtype: str, *args: str) -> str:
-    """The C expression of a primitive on elements of a dtype; raises Untranslatable where there is none."""
+    """Format the C expression of a primitive on elements of a dtype; raises Untranslatable if there is none."""
     if name == "convert_element_type" and dtype in ("bool", source):
         name = "is_not_zero" if dtype == "bool" else "copy"
     table = _FLOATS if source == "float32" else _BOOLS if source == "bool" else _INTEGERS

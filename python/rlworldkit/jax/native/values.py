@@ -65,7 +65,7 @@ def in_memory(dtype: str, text: str, shape: Sequence[int]) -> Value:
 
 
 def ctype(dtype: Any) -> str:
-    """The C type of a dtype; raises Untranslatable where there is none."""
+    """Return the C type of a dtype; raises Untranslatable if there is none."""
     name = getattr(dtype, "name", str(dtype))
     if name not in TYPES:
         raise Untranslatable(f"dtype {name}")

@@ -97,7 +97,7 @@ def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
     """Yield the episodes of frames in the order in which their games start, each when it and all earlier ones are over.
 
     The frames of one game come in order, and those of others may come in between. A game that has not ended is yielded
-    last, as far as it came.
+    after the last frame, as far as it came.
     """
     in_progress: dict[int, EpisodeInProgress] = {}
     for frame in frames:

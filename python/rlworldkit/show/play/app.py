@@ -31,7 +31,7 @@ _LEAST_BELOW = 3
 
 
 class PlayApp(App[EngineError]):
-    """Terminal app of a session; ``run`` returns an engine's error, else None. was_stopped: by a signal."""
+    """Terminal app of a session; ``run`` returns an engine's error, else None. was_stopped: whether by a signal."""
 
     CSS = """
     GameScreen { background: ansi_default; color: ansi_default; }

@@ -118,7 +118,7 @@ def _begin(episodes: Episodes, agent: Agent, slots: Slots, seed_of: NDArray[np.u
 def _step(episodes: Episodes, player: AgentPlayer, slots: Slots, seed_of: NDArray[np.uint64]) -> list[Frame]:
     observation, mask = episodes.observation, episodes.mask
     seeds, so_far = episodes.seeds, episodes.statistics.steps
-    searched = player.searcher and player.searcher(observation, mask, seeds, so_far)  # of ended games, too
+    searched = player.searcher and player.searcher(observation, mask, seeds, so_far)  # also for games that have ended
     inputs = observation[slots], mask[slots], seeds[slots], so_far[slots]
     decisions = decide(
         player, *inputs, lambda: episodes.get_states(slots), None if searched is None else searched[slots]
