@@ -1,4 +1,4 @@
-"""Holds two engines of one world to each other, bit for bit. Knows no world; worlds register with it."""
+"""Parity harness: compares two engines of one world bit for bit. Worlds register with it; it knows none itself."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ELSEWHERE = {
     "open_batch": "engines.registry",
     "open_engine": "engines.registry",
 }
-"""What is above the contract, imported when it is asked for: to compare two engines takes neither git nor processes."""
+"""Names that are imported on first use: to compare two engines takes neither git nor child processes."""
 
 __all__ = [
     "AutoResetBatch",

@@ -1,4 +1,4 @@
-"""``python -m rlparity`` is the command ``rlparity``."""
+"""Entry point of ``python -m rlparity``, which is the command ``rlparity``."""
 
 from rlparity.cli.main import main
 

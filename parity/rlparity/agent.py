@@ -1,4 +1,4 @@
-"""What a policy sees of some games, and what it answers."""
+"""Interface of policies and agents: their inputs and outputs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from rlparity.engine import Array, Slots, State
 class View:
     """View of a policy: some games of the reference engine, before their next action.
 
-    observation: (k, *observation shape); mask: (k, actions) bool; slots: (k,) where these games are.
+    observation: (k, *observation shape); mask: (k, actions) bool; slots: (k,) slots of these games.
     """
 
     observation: Array
@@ -32,8 +32,8 @@ class View:
 
 
 Policy = Callable[[View], Array]
-"""Weights (k, actions), not negative, need not sum to 1; invalid actions are masked afterwards. A row
-without any weight on a valid action means: uniform."""
+"""Function of a view that returns non-negative weights (k, actions), which need not sum to 1; invalid actions are
+masked afterwards. A row without weight on a valid action means uniform."""
 
 Judge = Callable[[Array, NDArray[np.bool_]], tuple[Array, Array]]
-"""An agent: observations (k, *shape) and masks (k, actions) → logits (k, actions) and values (k,)."""
+"""Agent: observations (k, *shape) and masks (k, actions) → logits (k, actions) and values (k,)."""

@@ -1,6 +1,6 @@
-"""The interface through which the harness, and everybody else, sees an engine.
+"""Interface of engines, for the harness and all other callers.
 
-A world offers *batch engines*: many games side by side in numbered slots, everything in arrays whose first axis is the
+A world offers *batch engines*: many parallel games in numbered slots, with all data in arrays whose first axis is the
 slot. ``rlparity.views`` has single games, thin views of a batch of one.
 """
 
@@ -21,7 +21,7 @@ Slots = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Draw:
-    """A random word that a rule drew: its address, as the world's rules have it, and its value."""
+    """Random word that a rule drew: its address, as the world's rules define it, and its value."""
 
     address: tuple[str | int, ...]
     word: int
@@ -34,7 +34,7 @@ class Draw:
 
 @dataclass(frozen=True)
 class Phase:
-    """A phase of a step: its name, the complete state after it and the words that it drew; None: it does not tell."""
+    """Phase of a step: its name, the complete state after it, and the words that it drew (None: not reported)."""
 
     name: str
     state: dict[str, Any]
@@ -63,7 +63,7 @@ class BatchStep:
 
     @property
     def ended(self) -> NDArray[np.bool_]:
-        """(n,) bool: the episode is over, one way or the other, for all players."""
+        """(n,) bool: the episode is terminated or truncated for all players."""
         ended = self.terminated if self.truncated is None else self.terminated | self.truncated
         return np.asarray(ended if ended.ndim == 1 else ended.all(axis=1))
 
@@ -73,8 +73,8 @@ class EngineOptions:
     """Options for opening an engine; an engine ignores those that it does not know.
 
     marks: count rule marks.
-    packed: observations may come in a smaller form, which ``BatchEngine.unpacked`` turns into the world's.
-    deadline: seconds that an answer may take, for engines that can hang; None: the engine's own choice.
+    packed: observations may be returned in a smaller form, which ``BatchEngine.unpacked`` converts to the world's.
+    deadline: maximum seconds for an answer, for engines that can hang; None: the engine's own choice.
     prices: those of the reward, in the order of the world's ``prices`` and in units of its components; None: the
         world's defaults. Engines of a world with prices must heed them.
     """
@@ -107,7 +107,7 @@ class BatchEngine(ABC):
     def restart(self, slots: Slots) -> Array:
         """Start in ``slots`` (k,) the games that follow the present ones by the world's auto-reset rule.
 
-        Returns their observations (k, …). Where games follow one another in ``step`` already, it does no more.
+        Returns their observations (k, …). Where ``step`` starts the next games itself, it only returns those.
         """
 
     @abstractmethod
@@ -120,9 +120,9 @@ class BatchEngine(ABC):
 
     @abstractmethod
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
-        """One action (games,) in every game. Restarts nothing: an ended game keeps its last state.
+        """Play one action (games,) in every game. Restarts nothing: an ended game keeps its last state.
 
-        Actions are in 0 … actions − 1 and may be invalid by the mask; the world's rules say what then.
+        Actions are in 0 … actions − 1 and may be invalid by the mask; the world's rules define the effect.
         """
 
     @abstractmethod
@@ -142,29 +142,29 @@ class BatchEngine(ABC):
         return None
 
     def unpacked(self, observation: Array) -> Array:
-        """Observations that a method returned, in the world's form, in an array that belongs to the caller.
+        """Convert returned observations to the world's form, in an array that belongs to the caller.
 
         Only an engine that was opened with ``packed`` may return them in another form.
         """
         return np.array(observation)
 
     def begin_step(self, actions: NDArray[np.int32], *, restarting: bool) -> None:  # noqa: B027 - a hint
-        """Told of the next ``step`` (or ``step_restarting``) before it is asked for.
+        """Announce the next ``step`` (or ``step_restarting``) before it is called.
 
         Engines with a process or a device of their own start working here, so that both engines of a run work at once.
         """
 
     def rest(self, slots: Slots) -> None:  # noqa: B027 - a hint
-        """Told that the coming step means nothing to the games in ``slots`` (k,): ``restart`` follows it there.
+        """Announce that the next step is void for the games in ``slots`` (k,): ``restart`` follows it there.
 
-        Batches step as one. Engines whose next game depends on how many steps the last one had must not count it.
+        Batches step as one. Engines whose next game depends on the length of the last must not count this step.
         """
 
     def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
-        """As ``step``, and where a game ended the next one by the world's auto-reset rule, at once.
+        """Play one step, and start the next game by the world's auto-reset rule wherever a game ended.
 
-        The observation is then the new game's first one, all else is what the step gave. Engines that can do
-        this faster in one go override it.
+        The observation is then the new game's first one; all else is the step's output. Engines that can do this faster
+        in one pass override it.
         """
         step = deepcopy(self.step(actions))
         ended = np.flatnonzero(step.ended)
@@ -173,21 +173,21 @@ class BatchEngine(ABC):
         return step
 
     def infos(self) -> list[dict[str, Any]] | None:
-        """What each game says beside all else since its last reset or step, as JSON values; None: engines have none."""
+        """Info dict of each game since its last reset or step, as JSON values; None: the engine has no infos."""
         return None
 
     def declarations(self) -> Mapping[str, Any]:
-        """What the engine declares about its games, as JSON values; both engines of a run must declare the same.
+        """Declarations of the engine about its games, as JSON values; what both engines of a run declare must be equal.
 
-        ``spaces`` and others are of the author's choice. Two are not compared: ``masks``, whether games have any, and
-        ``replays_states``: a state is no more than a seed and the actions since.
+        Names such as ``action_space`` are the author's choice. Not compared are ``library``, ``masks`` (whether games
+        have any) and ``replays_states`` (a state is only a seed and the actions since then).
         """
         return {}
 
     def state_arrays(self) -> Mapping[str, Array] | None:
-        """The complete states as arrays, field -> (games, …), or None where only dicts are offered.
+        """Complete states as arrays, field -> (games, …), or None where only dicts are offered.
 
-        Names, shapes and values are shared by all engines of the world that offer it. Big batches are compared fast so.
+        All engines of the world that offer them agree in names, shapes and values. They speed up comparing big batches.
         """
         return None
 
@@ -201,24 +201,24 @@ class BatchEngine(ABC):
         return None
 
     def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
-        """The phases of a step from ``state``, ``actions`` (1, …) as ``step`` takes them; None: it tells no phases.
+        """Phases of a step from ``state``, with ``actions`` (1, …) as ``step`` takes them; None: not reported.
 
-        Made by the functions that make up ``step``; the engine's games and marks stay as they are. A phase that did not
-        happen is left out; the state after the last is the step's.
+        Computed by the functions that make up ``step``, without changing the engine's games and marks. A phase that did
+        not happen is left out; the state after the last one is that after the step.
         """
         return None
 
     def origins(
         self, before: State, actions: NDArray[Any], states: tuple[State, State], fields: Sequence[str]
     ) -> Sequence[tuple[Path, int]]:
-        """Files and lines, from 1, of its source that make what differs after a step, the likeliest first.
+        """Files and lines (from 1) of the engine's source that may cause the differences after a step, likeliest first.
 
-        ``before``: its state; ``states``: its own and the other engine's after it; ``fields``: that differ, by name.
+        ``before``: state before it; ``states``: this engine's and the other's after it; ``fields``: names that differ.
         """
         return ()
 
     def close(self) -> None:  # noqa: B027 - only engines that hold something need one
-        """Let go of processes and memory; the engine is not used afterwards."""
+        """Release processes and memory; the engine is not used afterwards."""
 
 
 GameSeeds = Callable[[int, int], NDArray[np.uint64]]
@@ -237,7 +237,7 @@ class Closable(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Release the object's resources."""
 
     def __enter__(self) -> Self:
         return self

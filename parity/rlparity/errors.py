@@ -1,6 +1,6 @@
 """Errors with one sentence for the user and an exit code.
 
-One family for the harness, rlworldkit and the worlds: whoever catches ``ParityError`` has caught everything that a
+The harness, rlworldkit and the worlds share one hierarchy: ``ParityError`` is the base class of every error that a
 person can cause and fix.
 """
 
@@ -14,15 +14,15 @@ from contextlib import contextmanager
 from unicodedata import category
 
 QUOTED_LENGTH = 60
-"""Characters of a file's content that a message quotes at most."""
+"""Maximum characters of a file's content that a message quotes."""
 _ACTING = ("Cc", "Cf", "Zl", "Zp")
-"""Categories of Unicode: control and format characters (such as those that turn the direction), separators of lines."""
+"""Unicode categories of control and format characters (such as those that change direction) and line separators."""
 INTERRUPTED_EXIT_CODE = 130
-"""Of a command that a signal ended before there were results: what a shell gives for SIGINT."""
+"""Exit code of a command that a signal ended before it had results, as a shell reports SIGINT."""
 
 
 def quoted(value: object) -> str:
-    """A value from a file as a message quotes it: on one line, in ASCII and not too long."""
+    """Quote a value from a file for a message: on one line, in ASCII and not too long."""
     if isinstance(value, str):
         value = value[:QUOTED_LENGTH] + "..." * (len(value) > QUOTED_LENGTH)
     elif not isinstance(value, (float, bool, type(None))) and not (isinstance(value, int) and abs(value) < 2**64):
@@ -31,9 +31,9 @@ def quoted(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    """A text from anywhere as it is printed within a line: what would break it or act on a terminal becomes its code.
+    """Make any text safe to print within a line: characters that break lines or act on a terminal become escapes.
 
-    Bytes of a file's name that stand for no sign stay, for the stream to print.
+    Undecodable bytes of a file's name stay, for the stream to print.
     """
     if text.isprintable():
         return text
@@ -41,26 +41,26 @@ def printable(text: str) -> str:
 
 
 def install_command(*words: str) -> str:
-    """The command with which pip installs into this environment what a sentence says is missing, from any directory.
+    """Shell command that installs missing packages into this environment with pip, from any directory.
 
-    For an extra of a package that is installed here, from a checkout too, pip asks no index for the package itself.
+    For an extra of a package that is installed here, even from a checkout, pip asks no index for the package itself.
     """
     return shlex.join([sys.executable, "-m", "pip", "install", *words])
 
 
 def unknown(name: str, known: Collection[str]) -> str:
-    """A name that is none of the known ones, quoted, with the one that it resembles, if any."""
+    """Quote an unknown name, with the known name that it resembles, if any."""
     close = difflib.get_close_matches(name, known, 1)
     return quoted(name) + "".join(f" (did you mean {quoted(each)}?)" for each in close)
 
 
 class ParityError(Exception):
-    """Base of all; the message is one sentence that says what is wrong and what to do."""
+    """Base class of all errors; the message is one sentence that says what is wrong and what to do."""
 
     exit_code = 3
 
     def __str__(self) -> str:
-        """The sentence, in one line whatever names and answers it quotes."""
+        """Message in one printable line, whatever names and answers it quotes."""
         return printable(super().__str__())
 
 
@@ -71,7 +71,7 @@ class UsageError(ParityError):
 
 
 def require_working_directory() -> None:
-    """Raise UsageError where the working directory is gone: paths begin there, and libraries end the process."""
+    """Raise UsageError where the working directory is gone: relative paths need it, and libraries exit without it."""
     try:
         os.getcwd()
     except OSError as error:
@@ -95,7 +95,7 @@ class StateRefused(ParityError, ValueError):
 
 
 FOREIGN_FAULTS = Exception, SystemExit
-"""What code of others may raise: its ``sys.exit`` would otherwise choose the exit code of the command."""
+"""Exceptions of other people's code to catch: its ``sys.exit`` would otherwise choose the command's exit code."""
 
 
 @contextmanager
@@ -111,16 +111,16 @@ def blamed(what: str) -> Iterator[None]:
 
 
 def report_bug(program: str) -> int:
-    """Print the traceback of the exception at hand, which no command should raise; returns the exit code."""
+    """Print the traceback of the current exception, which no command should raise; returns the exit code."""
     traceback.print_exc()
     print(f"{program}: this is a bug of the program: report it with the traceback above.", file=sys.stderr)
     return ParityError.exit_code
 
 
 _OUT_OF_MEMORY = ("resource_exhausted", "out of memory", "can't allocate memory", "cannot allocate memory")
-"""Words of XLA, CUDA, torch and the system, in small letters; their types differ from version to version."""
+"""Lower-case words of out-of-memory errors of XLA, CUDA, torch and the system, whose types differ by version."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Recognise an error that says that there is too little memory, on whichever device."""
+    """Tell whether an error reports too little memory, on any device."""
     return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Mutant:
-    """A fault: in ``file``, relative to the bench's source, ``old``, found just once, becomes ``new``.
+    """Planted fault: in ``file``, relative to the bench's source, ``new`` replaces ``old``, which occurs exactly once.
 
-    old is compared word by word, whatever space lies between. rules: the ids of those that it breaks. tests: where
-    tests judge, pytest's files or node ids that should notice.
+    old is matched word by word, ignoring whitespace. rules: ids of the rules that the fault breaks. tests: pytest files
+    or node ids that should fail, where tests judge.
     """
 
     name: str
@@ -23,18 +23,18 @@ class Mutant:
 
 @dataclass(frozen=True)
 class MutationBench:
-    """A set of mutants of one engine, or of a whole project, and how a mutated copy is run.
+    """Mutants of one engine, or of a whole project, and how a mutated copy is run.
 
-    engine: the engine that is mutated; reference: the one it is held against. Of a project that its tests judge:
-        what the report calls it, and nothing.
-    source: folder that is copied, without what ``ignore`` names (shell patterns).
-    parts: names in ``source``, such as a package's in the folder of all that are installed; only these are copied.
+    engine: the engine that is mutated; reference: the one that it is compared with. For a project that its tests
+        judge: the project's name in the report, and an empty string.
+    source: folder that is copied, except files that match ``ignore`` (shell patterns).
+    parts: names in ``source`` that are copied, such as one package of a site-packages folder; empty: all.
     environment: from the copy's folder, the environment variables under which a fresh Python process opens
         the mutated copy instead of the original (``PYTHONPATH`` for Python, a path to a binary, …).
-    build: compiles the copy, if that is needed; raises EngineError when it does not compile. Copies are
-        reused from mutant to mutant, so incremental builds pay.
-    program: what a copy compiles to, such as its binary's bytes: a survivor that leaves it as it was is none. Only
-        survivors are asked, so that it may compile in another way than ``build``.
+    build: compiles the copy, if that is needed; raises EngineError where it does not compile. Copies are
+        reused from mutant to mutant, so incremental builds save time.
+    program: compiled form of a copy, such as its binary's bytes; a mutant that leaves it unchanged is no survivor. It
+        is called only for survivors, so it may compile in another way than ``build``.
     """
 
     engine: str

@@ -1,4 +1,4 @@
-"""Actions as arrays: checked numbers, and spaces of actions where a world has no list of their names."""
+"""Action spaces of worlds whose actions are arrays without names, and validation of numbers and actions."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,21 +10,21 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def is_number(value: object) -> bool:
-    """Accept a finite float, or an int of 64 bits, signed or not, and no bool."""
+    """Tell whether a value is a finite float or a 64-bit int, signed or unsigned, and no bool."""
     return -(2**63) <= value < 2**64 if type(value) is int else type(value) is float and math.isfinite(value)
 
 
 def is_count(value: object, below: int = 2**63) -> bool:
-    """Accept a whole number of 0 … ``below`` − 1."""
+    """Tell whether a value is an int in 0 … ``below`` − 1."""
     return type(value) is int and 0 <= value < below
 
 
 @dataclass(frozen=True)
 class Box:
-    """Arrays of ``shape`` with numbers from ``low`` to ``high``, both included, as Gymnasium's Box has them.
+    """Space of arrays of ``shape`` with numbers from ``low`` to ``high``, both included, like Gymnasium's Box.
 
-    low, high: one number for all places, or one for each, in C order; a bound that is not finite is drawn as if it were
-    -1 or 1, or one away from the other bound where that lies beyond. dtype: of a float, an integer or bool.
+    low, high: one number for all elements, or one for each, in C order; ``sample`` takes an infinite bound to be -1 or
+    1, or one away from the other bound where that lies beyond. dtype: of a float, an integer or bool.
     """
 
     low: float | tuple[float, ...]
@@ -34,11 +34,11 @@ class Box:
 
     @property
     def size(self) -> int:
-        """The number of numbers in an action."""
+        """Number of elements of an action."""
         return int(np.prod(self.shape))
 
     def sample(self, rng: np.random.Generator, games: int) -> NDArray[Any]:
-        """Actions (games, *shape), drawn uniformly within the bounds."""
+        """Draw actions (games, *shape) uniformly within the bounds."""
         kind: Any = {"b": np.int64, "i": np.int64, "u": np.uint64}.get(np.dtype(self.dtype).kind, np.float64)
         bounds: list[NDArray[Any]] = [
             np.broadcast_to(np.array(side, kind), self.size) for side in (self.low, self.high)
@@ -55,17 +55,17 @@ class Box:
         return drawn.astype(self.dtype).reshape(games, *self.shape)
 
     def array(self, actions: Sequence[Any]) -> NDArray[Any]:
-        """Actions (n, *shape) from the numbers of each, which are in C order."""
+        """Build actions (n, *shape) from the numbers of each, which are in C order."""
         return np.array(actions, self.dtype).reshape(len(actions), *self.shape)
 
     def contains(self, action: object) -> bool:
-        """Tell whether these are the numbers of an action, in C order; their bounds are the environment's to hold."""
+        """Tell whether these are the numbers of an action, in C order; the environment itself enforces the bounds."""
         numbers = action if isinstance(action, tuple) else (action,)
         return len(numbers) == self.size and all(map(is_number, numbers))
 
 
 def box_of(value: Mapping[str, Any] | None) -> Box | None:
-    """The space in a description of a world by ``rlparity.engines.remote.describe_world``, if it has one."""
+    """Rebuild the space in a description by ``rlparity.engines.remote.describe_world``; None where it has none."""
     if value is None:
         return None
     low, high = (tuple(side) if isinstance(side, list) else side for side in (value["low"], value["high"]))
@@ -73,19 +73,19 @@ def box_of(value: Mapping[str, Any] | None) -> Box | None:
 
 
 def MultiDiscrete(sizes: Sequence[int]) -> Box:
-    """One choice of 0 … size - 1 for each of ``sizes``, such as for each player."""
+    """Space with one choice of 0 … size - 1 for each of ``sizes``, such as for each player."""
     return Box((0,) * len(sizes), tuple(size - 1 for size in sizes), (len(sizes),), "int32")
 
 
 def action_numbers(action: NDArray[Any]) -> int | tuple[int | float, ...]:
-    """An action of a batch as JSON has it: a number, or the numbers of an array in C order."""
+    """Convert an action of a batch for JSON: to a number, or to the numbers of an array in C order."""
     numbers = action.astype(np.uint8) if action.dtype == np.bool_ else action
     is_whole = numbers.ndim == 0 and np.issubdtype(numbers.dtype, np.integer)
     return int(numbers) if is_whole else tuple(numbers.ravel().tolist())
 
 
 def checked_actions(actions: ArrayLike, games: int, count: int) -> NDArray[np.int32]:
-    """Actions as (games,) int32; raises ValueError for another shape or an action outside the range."""
+    """Validate actions; returns (games,) int32, raises ValueError for another shape or type or one out of range."""
     given = np.asarray(actions)
     if given.shape != (games,) or not np.issubdtype(given.dtype, np.integer):
         raise ValueError(f"actions are {given.dtype} of shape {given.shape}: give {games} integers.")

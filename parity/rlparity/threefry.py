@@ -39,6 +39,6 @@ def seed_pairs(seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 
 def seeds_of(pairs: NDArray[np.uint32] | NDArray[np.int32]) -> NDArray[np.uint64]:
-    """The 64-bit seeds (n,) of pairs of words (n, 2): what ``seed_pairs`` takes apart, put together again."""
+    """64-bit seeds (n,) as uint64 of pairs of words (n, 2): the inverse of ``seed_pairs``."""
     low, high = np.ascontiguousarray(pairs).view(np.uint32).astype(np.uint64).T
     return low | high << np.uint64(32)

@@ -1,15 +1,15 @@
-"""How far apart values of two engines may be."""
+"""Tolerance of a field that two engines need not agree on exactly."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far values of a field may be apart: within any of the three distances they count as equal.
+    """Tolerance of a field: values count as equal within any of the three distances.
 
-    absolute: the distance. relative: in shares of the larger of the two. ulps: in units in the last place, of the
-        narrower type where the two sides have different ones.
-    any_dtype: the sides may have different types; for a whole field alone. ignored: the field is not compared at all.
+    absolute: the distance itself. relative: as a share of the larger magnitude. ulps: in units in the last place, of
+        the narrower type where the two sides have different ones.
+    any_dtype: the sides may have different types; only for a whole field. ignored: the field is not compared at all.
     reason: for reports.
     """
 
@@ -21,7 +21,7 @@ class Tolerance:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for a distance that is none."""
+        """Raise ValueError for a negative or NaN distance."""
         if not all(distance >= 0 for distance in (self.absolute, self.relative, self.ulps)):
             raise ValueError(f"a tolerance of {self} is none: give distances of at least 0")
 

@@ -25,7 +25,7 @@ class Step:
 
 
 class _View(Closable):
-    """Games of a batch, started by seeds or without, usable in a ``with`` block."""
+    """Base class of views: games of a batch, reset from a seed, usable in a ``with`` block."""
 
     def __init__(self, batch: BatchEngine, actions: int, game_seeds: GameSeeds = consecutive_seeds) -> None:
         self.games = batch.games
@@ -33,13 +33,13 @@ class _View(Closable):
         self._all: Slots = np.arange(batch.games)
 
     def close(self) -> None:
-        """Let go of what the engine holds."""
+        """Close the engine."""
         self._batch.close()
 
     def reset(self, seed: int | None = None) -> Array:
         """Start every game, slot ``i`` from the world's game ``i`` of ``seed``; returns observations (games, …).
 
-        Without a seed one is drawn from the system.
+        Without a seed, the system draws a random one.
         """
         chosen = secrets.randbits(64) if seed is None else seed
         return self._batch.reset(self._game_seeds(chosen, self.games), self._all)
@@ -57,7 +57,7 @@ class Engine(_View):
         return np.array(self._batch.mask()[0])
 
     def step(self, action: int) -> Step:
-        """One action; raises ValueError outside 0 … actions − 1. An ended game is not restarted."""
+        """Play one action; raises ValueError outside 0 … actions − 1. An ended game is not restarted."""
         step = self._batch.step(checked_actions([action], 1, self._actions))
         return Step(
             np.array(step.observation[0]),
@@ -74,7 +74,7 @@ class Engine(_View):
         return self._batch.get_state(self._all)[0]
 
     def set_state(self, state: State) -> Array:
-        """Take ``state``; returns the observation. Raises StateRefused when the rules forbid it."""
+        """Put the game into ``state``; returns the observation. Raises StateRefused where the rules forbid it."""
         return np.array(self._batch.set_state([state], self._all)[0])
 
 
@@ -86,7 +86,7 @@ class AutoResetBatch(_View):
         return self._batch.mask()
 
     def step(self, actions: ArrayLike) -> BatchStep:
-        """One action (games,) in every game; where that ends a game, the observation is the next one's first.
+        """Play one action (games,) in every game; where that ends a game, the observation is the next game's first.
 
         Raises ValueError for another shape or an action outside 0 … actions - 1.
         """

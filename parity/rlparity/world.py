@@ -1,4 +1,4 @@
-"""The ``World`` value by which the harness knows a world; registered as entry point ``rlparity.worlds``."""
+"""Description of a world for the harness: the ``World`` dataclass, registered as entry point ``rlparity.worlds``."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from rlparity.spaces import Box
 from rlparity.tolerance import Tolerance
 
 GROUP = "rlparity.worlds"
-"""The group of the entry points by which worlds are registered."""
+"""Entry point group in which worlds are registered."""
 PLACE = "@"
 """Separates the name of an engine from its place, see ``rlparity.engines.places``."""
 
 
 class EngineFactory(Protocol):
-    """Opens a batch engine of ``games`` games.
+    """Factory that opens a batch engine of ``games`` games.
 
     Raises EngineError with one sentence when the engine cannot start. Heavy imports belong in here, not at the
     top of the module that registers the world.
@@ -42,17 +42,17 @@ class EngineFactory(Protocol):
 
 
 StartMaker = Callable[[np.random.Generator], State]
-"""A state that is seldom reached by playing, drawn from the given generator; give it a seed of its own."""
+"""Function that draws a state that play rarely reaches from the given generator; give the state a seed of its own."""
 
 Shrinker = Callable[[State], Iterable[State]]
-"""Smaller states than the given one (an entity less, a smaller number, a smaller seed), boldest first.
-Must not change what it is given. A state that the engines refuse is skipped. Every candidate must be
-smaller by one and the same measure, so that shrinking ends."""
+"""Function that yields smaller states than the given one (an entity less, a smaller number, a smaller seed), the
+largest reductions first. It must not change the given state. A state that the engines refuse is skipped. Every
+candidate must be smaller by one and the same measure, so that shrinking ends."""
 
 
 @dataclass(frozen=True)
 class Board:
-    """A state as a person sees it: rows of cell texts, top row first, and a table of single values."""
+    """State as a person sees it: rows of cell texts, top row first, and a table of single values."""
 
     rows: tuple[tuple[str, ...], ...]
     scalars: Mapping[str, str | int | float | bool]
@@ -64,7 +64,7 @@ PriceValues = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Price:
-    """A number of the reward. default, low, high: in units of the world's components (its ``component_unit``)."""
+    """Price: a number of the reward. default, low, high: in units of the world's components (``component_unit``)."""
 
     name: str
     default: int
@@ -74,65 +74,65 @@ class Price:
 
 @dataclass(frozen=True)
 class World:
-    """Everything that a game says about itself, once. Only the first seven fields are required.
+    """Description of a game for the harness and all tools. Only the first seven fields are required.
 
-    The three optional parts ``jax``, ``show`` and ``score`` are opened when they are needed, so that what is heavy to
-    import may be imported in there.
+    The optional functions ``jax``, ``show``, ``score`` and ``train_config`` are called only when they are needed, so
+    they may contain heavy imports.
 
     engines: name -> factory; the first is the reference, whose answers reports call "expected".
     actions: names of actions 0, 1, …; components: names of the reward components, in order.
-    observation_shape: of one game.
+    observation_shape: shape of one game's observation.
     observation_fields: name -> shape of the parts of an observation that is a dict; its shape is () then, and engines
         give structured arrays with a field for each (``rlparity.adapters.observations.as_array``).
-    action_space: of actions that are arrays of numbers; ``actions`` is empty then, and nothing is masked.
-    players: 1, or how many are rewarded: then rewards are (games, players), and ended flags may be.
+    action_space: space of actions that are arrays of numbers; ``actions`` is empty then, and nothing is masked.
+    players: number of rewarded players; with several, rewards are (games, players), and ended flags may be.
     state_fields: the top-level keys of every state; an engine whose states lack one is refused.
-    draw: a complete state as a board, for reports.
-    title: for people, and with ``-v0`` Gymnasium's id of its environments; by default the name.
+    draw: draws a complete state as a board, for reports.
+    title: name for people and, with ``-v0``, the Gymnasium id of its environments; by default the name.
     rules_version: changes whenever the same seed and actions may give another game; stored with agents.
-    home: ``module:attribute`` where this value stands, by which traces may call it. What is pickled names it; without
-        a home the whole value is pickled.
+    home: ``module:attribute`` of this value, by which traces may name it. Pickles contain only this name; without a
+        home, the whole value is pickled.
     jax: opens the game in JAX, a ``rlworldkit.jax.env.JaxEnv``, which trainers play.
-    show: gives the ``rlworldkit.render.show.Show``, by which people watch and play it; None: the board of ``draw``.
-    score: gives the ``rlworldkit.score.Score``, by which episodes are reported; None: return, length and components.
-    train_config: gives the class of a training's settings, with the presets and choices of this game; None:
+    show: returns the ``rlworldkit.render.show.Show``, by which people watch and play it; None: the board of ``draw``.
+    score: returns the ``rlworldkit.score.Score``, by which episodes are reported; None: return, length and components.
+    train_config: returns the class of a training's settings, with the presets and choices of this game; None:
         ``rlworldkit.ppo.config.TrainConfig``.
-    observation_range: the least and the greatest number of an observation.
-    make_space: a new Gymnasium space of the observations that ``split`` gives; None: a Box of shape and range.
-    split: observations (…, *shape) as environments show them, with the same leading axes; an array or a dict of arrays,
-        which may be views.
-    row_names, column_names: what the drawn rows, the top one first, and columns are called (default: 0, 1, …).
-    colour_of: the colour, as red, green and blue of 0 … 255 on a dark ground, of a word in a drawn cell, whose text is
-        words with spaces between them; None: the colour of any text.
-    signs: what stands in drawn cells, words or parts of them -> what it means, for the pages of reports.
+    observation_range: minimum and maximum number of an observation.
+    make_space: makes a Gymnasium space of the observations that ``split`` returns; None: a Box of shape and range.
+    split: converts observations (…, *shape) to those of environments, with the same leading axes: an array or a dict of
+        arrays, which may be views.
+    row_names, column_names: names of the drawn rows, the top one first, and columns (default: 0, 1, …).
+    colour_of: colour of a word in a drawn cell, as red, green and blue of 0 … 255 on a dark background; the words of a
+        cell are separated by spaces. None: the default colour of text.
+    signs: legend for the pages of reports: words in drawn cells, or parts of words -> their meaning.
     seed_bits: width of the seeds that all engines take, 2 to 64; lockstep gives no larger ones.
-    states_replay: states are no more than a seed and the actions since, so that a case gets shorter by its actions and
+    states_replay: states are only a seed and the actions since then, so that a case is shrunk by removing actions and
         not by beginning in a later state.
-    draws: whether games draw from their seeds; False for a world without chance, in which all seeds play one game;
-        None: nobody knows.
-    game_seeds: the seeds of the games that a person starts together from one seed: seed, seed + 1, … unless the world
-        says otherwise.
+    draws: whether games draw from their seeds; False for a deterministic world, in which all seeds play one game;
+        None: unknown.
+    game_seeds: the seeds of games that are started together from one seed; by default seed, seed + 1, … (see
+        ``GameSeeds``).
     facts: names of the numbers that engines report beside the observation, such as the stage.
     events: names of what can happen in a step, at most 32; event *i* is bit *i* of ``BatchStep.events``.
     counted_events: those events that are counted in each episode, for its statistics.
     prices: the numbers of the reward that can be changed when an engine is opened.
-    price_values: what its engines are opened with, in units of components (``with_prices``); None: the
+    price_values: prices that its engines are opened with, in units of components (``with_prices``); None: the
         defaults.
-    component_unit: what one unit of a component is worth in reward (0.001 for thousandths).
-    observation_label: a name for one index of the observation, for reports.
-    marks: mark -> rule id. Marks are what engines count; a rule is hit when one of its marks is. Their
-        order is that of the columns of ``BatchEngine.marks``.
+    component_unit: reward of one unit of a component (0.001 for thousandths).
+    observation_label: names one index of the observation, for reports.
+    marks: mark -> rule id. Engines count marks; a rule is hit when one of its marks is. Their order is that
+        of the entries of ``BatchEngine.marks``.
     rules: rule ids that a coverage run must hit (default: every id that a mark names).
     tolerances: field -> absolute tolerance, or ``Tolerance``; all else is compared bit for bit. Fields are
         ``observation``, ``observation.NAME``, ``components``, ``reward``, ``facts`` and ``state.NAME``.
-    accept: names of limitations that its comparisons may have, such as "no game ends", as reports name them; one that
-        does not hold fails.
-    starts, policies: what directed and exploring runs start from and choose actions by.
+    accept: names of limitations that its comparisons may have, such as "no game ends", as reports name them; a name
+        that does not apply fails the comparison.
+    starts, policies: start makers and policies of directed and exploring runs, by name.
     read_agent: reads a trained agent for ``--source policy:FILE``; raises UsageError when it cannot.
-    agents: files of agents, by names that may be given instead; the first is the one that is shown where none is named.
+    agents: name -> file of an agent, for use in place of the file; the first is shown where none is named.
     shrinkers: candidates for smaller states.
-    rule_book: the Markdown file with the texts of the rules, which debuggers show; it need not be there.
-    sources: engine -> folder or file of its source, in which debuggers look for marks; it need not be there.
+    rule_book: the Markdown file with the texts of the rules, which debuggers show; it need not exist.
+    sources: engine -> folder or file of its source, in which debuggers look for marks; it need not exist.
     golden: folder of the episodes that ``rlparity rewards`` replays.
     benches: where ``rlparity mutants`` plants its faults.
     """
@@ -187,7 +187,7 @@ class World:
     benches: tuple[MutationBench, ...] = ()
 
     def __post_init__(self) -> None:
-        """Raise TypeError for a mapping, a tuple or a path that is something else, ValueError for odd names."""
+        """Validate the fields; raises TypeError for a wrong container or path, ValueError for bad names or widths."""
         kinds = {"Mapping": Mapping, "tuple": tuple, "Path": Path}
         for name, kind in self.__annotations__.items():
             wanted = kinds.get(kind.split("[")[0].split(" ")[0])
@@ -210,9 +210,9 @@ class World:
         return World, tuple(getattr(self, each.name) for each in fields(self))
 
     def with_prices(self, prices: Mapping[str, object]) -> World:
-        """The same with some prices changed, by name, in reward: all that it opens has these.
+        """Copy the world with some prices changed, by name, in reward; its engines open with these.
 
-        Values are numbers, or the words for them. Raises UsageError for a name or a value that the world does not have.
+        Values are numbers or their texts. Raises UsageError for a name or a value that the world does not have.
         """
         if not prices:
             return self
@@ -228,18 +228,18 @@ class World:
 
     @cached_property
     def unit(self) -> Fraction:
-        """The reward of one unit of a component: 1/1000 for 0.001, which as a float is a little more."""
+        """Exact reward of one unit of a component: 1/1000 for 0.001, which as a float is a little more."""
         return Fraction(self.component_unit).limit_denominator(10**9)
 
     def in_rewards(self, components: Array) -> NDArray[np.float64]:
-        """Components in units of the reward: divided, so that a thousand thousandths are exactly 1."""
+        """Convert components to reward by division, so that a thousand thousandths are exactly 1."""
         whole = components if self.unit.numerator == 1 else components * self.unit.numerator
         return whole / self.unit.denominator
 
     def tolerance_of(self, name: str) -> Tolerance | None:
         """The tolerance of a compared field; None where it is compared bit for bit.
 
-        A part of the observation without its own has that of the whole.
+        A part of the observation without its own tolerance has that of the whole observation.
         """
         given = self.tolerances.get(name)
         if self.observation_fields and given is None and name.startswith("observation."):
@@ -251,15 +251,15 @@ class World:
         return self.rules or tuple(dict.fromkeys(self.marks.values()))
 
     def agent_at(self, path: Path) -> Path:
-        """The file or folder of this name; where there is none, that of the world's agent of this name, if it has one.
+        """Resolve the path of an agent: an existing file or folder, or else the file of the world's agent of this name.
 
-        A name without either is given back.
+        A name that is neither is returned unchanged.
         """
         is_there = os.path.exists(path)  # pathlib's own raises for a name that no file can have
         return path if is_there else self.agents.get(str(path), path)
 
     def agent_name(self, path: Path) -> str:
-        """The name of the agent in a file: its own where it comes with the world, else that of the file."""
+        """Name of the agent in a file: its name in the world's ``agents``, or else the file's name."""
         return next((name for name, file in self.agents.items() if file == path), path.name)
 
 
@@ -278,13 +278,13 @@ def _in_units(world: World, price: Price, value: object) -> int:
 
 
 def _at_home(home: str, price_values: PriceValues | None) -> World:
-    """The value that stands at ``home``, with other prices."""
+    """Import the world at ``home``, with these prices."""
     world: World = pkgutil.resolve_name(home)
     return world if price_values == world.price_values else replace(world, price_values=price_values)
 
 
 def imported(spec: str) -> object:
-    """What a ``module:attribute`` in the working directory or on the path is; raises whatever importing it does."""
+    """Import a ``module:attribute`` from the working directory or the path; raises whatever the import raises."""
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)

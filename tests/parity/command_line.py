@@ -1,4 +1,4 @@
-"""Commands as somebody types them: what they end with and what they say."""
+"""Helpers that run commands as a user types them, and give their exit codes and output."""
 
 import argparse
 import contextlib
@@ -31,16 +31,16 @@ class Ran(NamedTuple):
 
     @property
     def message(self) -> str:
-        """What was told on standard error."""
+        """Message on standard error."""
         return self.err.removeprefix("rlparity: ").rstrip()
 
     @property
     def json(self) -> Any:  # noqa: ANN401 - as it says
-        """The answer of ``--json``."""
+        """Parsed output of ``--json``."""
         return json.loads(self.out)
 
     def refusal(self, code: int = 2) -> str:
-        """The one line of a command that ends so and does nothing else."""
+        """Return the one line of a refused command, after checking its exit code and that it printed nothing else."""
         said = [self.json["error"]["message"]] if self.out else []
         assert (self.code, said, self.err.count("\n")) == (code, [self.message] * len(said), 1), self
         return self.err
@@ -93,6 +93,6 @@ def commit(root: Path, message: str = "Change") -> None:
 
 
 def orchard(**parts: Any) -> str:  # noqa: ANN401 - of a world
-    """The name for a command of Orchard with some parts replaced."""
+    """Replace some fields of Orchard; returns the ``--world`` name of the result."""
     faulty_orchard.CHANGED = replace(faulty_orchard.WORLD, **parts)  # type: ignore[attr-defined]
     return "faulty_orchard:CHANGED"

@@ -1,4 +1,4 @@
-"""Engines with a planted fault each, for the harness to find."""
+"""Orchard engines with one planted fault each, for the harness to find."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rlparity import BatchStep
 
 
 def changed(base: Any = PlanesEngine, **changes: Callable[..., Any]) -> Any:  # noqa: ANN401 - an engine's class
-    """The engine with other answers of some methods: name=function(engine, answer)."""
+    """Subclass an engine with changed answers of some methods: name=function(engine, answer)."""
 
     def method(name: str, change: Callable[..., Any]) -> Callable[..., Any]:
         answer = getattr(base, name)
@@ -29,12 +29,12 @@ def changed(base: Any = PlanesEngine, **changes: Callable[..., Any]) -> Any:  # 
 
 
 def playing(game: type[Game]) -> Any:  # noqa: ANN401 - an engine's class
-    """The plain engine by the rules of another game."""
+    """Subclass the plain engine with another game class."""
     return type("Playing", (PlainEngine,), {"game": game})
 
 
 class CountingEngine(PlanesEngine):
-    """Knows how many steps it has taken."""
+    """Engine that counts its steps."""
 
     taken = 0
 
@@ -44,11 +44,11 @@ class CountingEngine(PlanesEngine):
 
 
 DoubleEngine = changed(PlainEngine, observations=lambda engine, seen: seen.astype(np.float64))
-"""Observes in double precision."""
+"""Engine with observations in double precision."""
 
 
 class Restless(Game):
-    """Resting does not heal once the score is 4: takes a few picks to show."""
+    """Game in which resting does not heal once the score is 4, which takes a few picks to show."""
 
     def rest(self) -> None:
         self.hp = self.hp if self.score >= 4 else min(3, self.hp + 1)
@@ -58,7 +58,7 @@ RestlessEngine = playing(Restless)
 
 
 class MiscountingEngine(PlanesEngine):
-    """Counts a mark on a step that did not fire it; plays right."""
+    """Engine that counts a mark on a step that did not fire it, but plays correctly."""
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         self.count("sting", int(((actions == 5) & (self.hp == 3)).sum()))
@@ -66,13 +66,13 @@ class MiscountingEngine(PlanesEngine):
 
 
 def _odd(_: PlanesEngine, step: BatchStep) -> BatchStep:
-    """A step that shows hp as NaN, and gives components of NaN and infinite reward."""
+    """Change a step to observe hp as NaN, with components of NaN and a reward of -infinity."""
     step.observation[:, 0], step.reward[:] = np.nan, -np.inf
     return replace(step, components=np.full(step.components.shape, np.nan))
 
 
 class ForgetfulEngine(PlainEngine):
-    """Takes a wrong seed for the next game."""
+    """Engine that takes a wrong seed for the next game."""
 
     def restart(self, slots: NDArray[np.intp]) -> NDArray[Any]:
         for slot in slots:
@@ -81,7 +81,7 @@ class ForgetfulEngine(PlainEngine):
 
 
 class LeakyEngine(PlanesEngine):
-    """Slot 1 is hurt by what slot 0 does: no game played alone shows it."""
+    """Engine in which picks in slot 0 raise the score in slot 1, which no game played alone shows."""
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         if self.games > 1 and actions[0] == 4:
@@ -90,7 +90,7 @@ class LeakyEngine(PlanesEngine):
 
 
 def picks_more(score: int = 0, also: Callable[[Any, NDArray[np.bool_], BatchStep], object] | None = None) -> Any:  # noqa: ANN401 - an engine's class
-    """An engine whose picks count one more from a score on; ``also``: what else is wrong then."""
+    """Engine class whose picks count one more from a score on; ``also``: further faults of such a step."""
 
     class PicksMore(CountingEngine):
         def step(self, actions: NDArray[np.int32]) -> BatchStep:
@@ -105,7 +105,7 @@ def picks_more(score: int = 0, also: Callable[[Any, NDArray[np.bool_], BatchStep
 
 
 class DrawsOtherwise(PlanesEngine):
-    """Begins other games from the same seeds."""
+    """Engine that begins other games from the same seeds."""
 
     def reset(self, seeds: NDArray[np.uint64], slots: NDArray[np.intp]) -> NDArray[Any]:
         super().reset(seeds ^ np.uint64(2**40), slots)
@@ -114,7 +114,7 @@ class DrawsOtherwise(PlanesEngine):
 
 
 def failing(fault: BaseException, steps: int = 0) -> type[PlanesEngine]:
-    """An engine that raises this after so many steps."""
+    """Engine class that raises ``fault`` after ``steps`` steps."""
 
     class Failing(CountingEngine):
         def step(self, actions: NDArray[np.int32]) -> BatchStep:
@@ -126,7 +126,7 @@ def failing(fault: BaseException, steps: int = 0) -> type[PlanesEngine]:
 
 
 class HangingEngine(PlanesEngine):
-    """Never answers its first step."""
+    """Engine that never answers its first step."""
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
         while True:

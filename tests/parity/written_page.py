@@ -1,4 +1,4 @@
-"""A page as it was written, read back from its text alone."""
+"""Parsers of a written HTML page: its data, read back from its text alone."""
 
 import base64
 import gzip
@@ -11,12 +11,12 @@ Value = dict[str, Any]
 
 
 def page_data(text: str) -> Value:
-    """The content of the page beside its episodes."""
+    """Data of the page without its episodes."""
     return _object(_script(text, "application/json", "page"))
 
 
 def episode_data(text: str, number: int) -> Value:
-    """An episode."""
+    """Data of one episode."""
     packed = _script(text, "text/plain", f"episode-{number}")
     return _object(gzip.decompress(base64.b64decode(packed)).decode())
 

@@ -10,7 +10,7 @@ import numpy as np
 from rlparity.engine import Array, BatchStep, Draw, Phase
 
 VERSION = 1
-"""Of the protocol; the server's first message says it."""
+"""Version of the protocol, which the server's first message states."""
 _LENGTH = struct.Struct("<I")
 _ARRAY, _STEP, _PHASE = "\0array", "\0step", "\0phase"
 _NUMBERS = frozenset("biufU")
@@ -19,7 +19,7 @@ _NUMBERS = frozenset("biufU")
 
 @dataclass
 class Channel:
-    """Sends and receives dicts of JSON values, arrays, BatchSteps and Phases through two buffered binary files.
+    """Channel for dicts of JSON values, arrays, BatchSteps and Phases over two buffered binary files.
 
     A message is the length of its header (uint32, little-endian), the header, and the bytes of the arrays in the order
     in which the header names them by dtype and shape.
@@ -30,12 +30,12 @@ class Channel:
     _arrays: list[Array] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        """Make the coders, once for all messages."""
+        """Create the JSON encoder and decoder, once for all messages."""
         self._encode = json.JSONEncoder(default=self._header_of).encode
         self._decode = json.JSONDecoder(object_hook=self._value_of).decode
 
     def send(self, message: dict[str, Any]) -> None:
-        """Send one message. Raises OSError where nobody reads, TypeError for values that cannot be sent."""
+        """Send one message. Raises OSError where the other end is closed, TypeError for values that cannot be sent."""
         self._arrays.clear()
         header = self._encode(message).encode()
         self.sink.write(_LENGTH.pack(len(header)) + header)
@@ -44,7 +44,7 @@ class Channel:
         self.sink.flush()
 
     def receive(self) -> dict[str, Any]:
-        """The next message. Raises EOFError where nobody writes any more, ValueError or TypeError for other bytes."""
+        """Receive a message. Raises EOFError where the other end is closed, ValueError or TypeError for other bytes."""
         self._arrays.clear()
         (length,) = _LENGTH.unpack(self._read(_LENGTH.size))
         message: dict[str, Any] = self._decode(self._read(length).decode())

@@ -16,28 +16,28 @@ _OF_HOOKS = (
     *("GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS"),
     *("GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE"),
 )
-"""Of ``git rev-parse --local-env-vars``, without the configuration, which people set for all repositories."""
+"""Variables of ``git rev-parse --local-env-vars``, except configuration, which people set for all repositories."""
 _SUBMODULE, _COMMIT = "160000 ", "# branch.oid "
 _READ_TREE = (
     *("-c", "core.hooksPath=/dev/null", "-c", "core.splitIndex=false", "-c", "core.fsmonitor=false"),
     *("read-tree", "--reset", "-u", "--no-recurse-submodules"),
 )
-"""Writes the files of a commit, and nothing into the repository."""
+"""Git command that writes the files of a commit without changing the repository."""
 
 
 def repository_of(folder: Path) -> Path | None:
-    """The root of the git checkout that a folder is in; None: it is in none."""
+    """Root of the git checkout that a folder is in; None where it is in none."""
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
 
 
 def commit_of(checkout: Path, revision: str) -> str:
-    """The commit that a revision of the checkout means, in 40 hexadecimal digits; raises UsageError for none."""
+    """Resolve a revision of the checkout to a commit of 40 hexadecimal digits; raises UsageError if there is none."""
     words = "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
     return _git(f"there is no revision '{revision}' in {checkout}: name a commit, branch or tag of it", checkout, words)
 
 
 def status(checkout: Path) -> tuple[str | None, bool]:
-    """The commit of a checkout, None before the first one or without git, and whether it has other files than that."""
+    """Commit of a checkout (None before the first one or without git), and whether its files differ from the commit."""
     if shutil.which("git") is None:
         return None, False
     words = "--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=normal"
@@ -56,9 +56,9 @@ class Tree(NamedTuple):
 
 
 def trees_of(checkout: Path, commit: str, folder: Path = Path()) -> list[Tree]:
-    """What a commit of the repository in a folder of a checkout consists of: its own tree, then those of submodules.
+    """List the trees of a commit of the repository in ``folder`` of a checkout: its own, then those of submodules.
 
-    These are the submodules that the checkout has. Raises UsageError where one lacks the commit.
+    Only submodules that are checked out are listed. Raises UsageError where a repository lacks the commit.
     """
     repository = checkout / folder
     git_dir = Path(_git(f"git fails in {repository}", repository, ("rev-parse", "--absolute-git-dir")))
@@ -81,7 +81,7 @@ def check_out(trees: list[Tree], folder: Path) -> None:
 
 
 def key_of(trees: list[Tree]) -> str:
-    """A name for the files of trees, which depend on attributes and configuration as well."""
+    """Cache key for the files of trees, which also depend on git's attributes and configuration."""
     digest = hashlib.sha256()
     for tree in trees:
         variables = _variables(tree.git_dir)
@@ -96,7 +96,7 @@ def key_of(trees: list[Tree]) -> str:
 
 
 def _variables(git_dir: Path) -> dict[str, str]:
-    """Variables for a git that works without a checkout, whatever the repository's configuration names."""
+    """Environment variables with which git works without a checkout, whatever the repository's configuration names."""
     return {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(git_dir)}
 
 
@@ -105,12 +105,12 @@ def _git(fault: str, folder: Path, words: tuple[str, ...], variables: Mapping[st
 
 
 def outside_hooks(environment: Mapping[str, str]) -> dict[str, str]:
-    """The variables without those that git sets for its hooks, which name one repository and its index."""
+    """Remove the variables that git sets for its hooks, which name one repository and its index."""
     return {name: value for name, value in environment.items() if name not in _OF_HOOKS}
 
 
 def output(fault: str, *command: str | Path, env: Mapping[str, str] | None = None) -> str:
-    """What a command prints; raises UsageError with its last error that is no hint where it fails, or is not there."""
+    """Run a command, return its output; raises UsageError where it fails, with its last error line, or is missing."""
     try:
         done = subprocess.run(command, env=env, capture_output=True, check=False)
     except OSError:

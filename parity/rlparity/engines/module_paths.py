@@ -1,4 +1,4 @@
-"""Where the modules of worlds are imported from, and whether that is where the person works."""
+"""Import locations of worlds' modules, and whether they lie in the repository of the working directory."""
 
 import importlib
 import os
@@ -16,13 +16,13 @@ from rlparity.world import GROUP, PLACE
 
 
 def world_home(spec: str) -> Path:
-    """The folder of the module that registers the world of this name or ``module:attribute``."""
+    """Folder of the module that registers the world of this name or ``module:attribute``."""
     module = module_of(spec)
     return _file(module).parent if module else Path.cwd()
 
 
 def module_of(spec: str) -> str:
-    """The module that has a world; nothing for an environment of a library, unless its name says a module of here."""
+    """Name of a world's module; empty for an environment of a library, unless its name has an importable module."""
     if is_named(spec):
         _, *module, _ = spec.partition(",")[0].partition(PLACE)[0].split(":")
         return next((name for name in module if locations(name.partition(".")[0])), "")
@@ -35,9 +35,9 @@ def _file(module: str) -> Path:
 
 
 def own_copy(module: str, file: Path) -> Path | None:
-    """The file of the module in the repository of the working directory, where ``file`` is imported from another one.
+    """Find the copy of a module in the repository of the working directory, where ``file`` lies in another; else None.
 
-    It is looked for where it lies in the other one.
+    It must end with the same parts of the path as ``file``.
     """
     here = repository_of(Path.cwd())
     if here is None or here == repository_of(file.parent):
@@ -48,9 +48,9 @@ def own_copy(module: str, file: Path) -> Path | None:
 
 
 def require_own_world(spec: str, module: str, *, or_installed: bool = True) -> None:
-    """Raises UsageError where the repository of the working directory has the world too, but another one is imported.
+    """Raise UsageError where the repository of the working directory has the world, but another copy is imported.
 
-    ``module``: has the world. ``or_installed``: one that is installed, and not by an editable install, will do.
+    ``module``: the world's module. ``or_installed``: accept a copy that is installed other than by an editable install.
     """
     if not module:
         return
@@ -70,10 +70,10 @@ def require_own_world(spec: str, module: str, *, or_installed: bool = True) -> N
 
 
 def checkout_of(spec: str) -> Path | None:
-    """The root of the git checkout that the world comes from; None: of none.
+    """Root of the git checkout that the world comes from; None where it comes from none.
 
-    That is the one that the working directory is in, or where that is in none, the world's own. Raises UsageError where
-    the world is another one's.
+    It is the checkout of the working directory or, where that is in none, the world's own. Raises UsageError where the
+    world is imported from another checkout than that of the working directory.
     """
     home, here = world_home(spec), repository_of(Path.cwd())
     if is_installed(home):
@@ -89,12 +89,12 @@ def checkout_of(spec: str) -> Path | None:
 
 
 def search_path() -> list[Path]:
-    """Where this process looks for modules, through hooks of editable installs too."""
+    """Folders in which this process finds modules, also through import hooks of editable installs."""
     return [*dict.fromkeys([*(Path(path).resolve() for path in sys.path), *map(Path.resolve, _hooked_folders())])]
 
 
 def _hooked_folders() -> Iterator[Path]:
-    """The folders of what was imported, and of what editable installs announce, whatever hook finds that."""
+    """Yield the folders of imported modules and of those that editable installs announce, whatever hook finds them."""
     for name in {*announced(), *sys.modules} - {"__main__"}:
         for path in locations(name) if "." not in name else ():
             if path.name.partition(".")[0] == name:
@@ -102,13 +102,13 @@ def _hooked_folders() -> Iterator[Path]:
 
 
 def announced() -> set[str]:
-    """The modules and packages of editable installs."""
+    """Names of the modules and packages of editable installs."""
     editable = (each for each in distributions() if '"editable": true' in (each.read_text("direct_url.json") or ""))
     return {name for each in editable for name in (each.read_text("top_level.txt") or "").split()}
 
 
 def locations(module: str) -> list[Path]:
-    """The files or folders that a module or package without a dot in its name is imported from."""
+    """Files or folders from which a top-level module or package is imported."""
     try:
         spec = find_spec(module)
     except (ImportError, ValueError):  # a module that was made without a file
@@ -120,12 +120,12 @@ def locations(module: str) -> list[Path]:
 
 
 def is_code(path: Path, checkout: Path) -> bool:
-    """Tell whether a file or folder lies in a checkout, and not in an environment there."""
+    """Tell whether a file or folder lies in a checkout, but not in a virtual environment there."""
     return path.is_relative_to(checkout) and not is_installed(path)
 
 
 def is_installed(path: Path) -> bool:
-    """Tell whether a file or folder is one of installed packages, and so of no checkout."""
+    """Tell whether a file or folder belongs to installed packages, and so to no checkout."""
     return bool({"site-packages", "dist-packages"} & {*path.parts}) or any(
         path.is_relative_to(Path(prefix).resolve()) for prefix in (sys.prefix, sys.base_prefix)
     )

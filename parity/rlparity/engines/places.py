@@ -1,13 +1,13 @@
 """Places of engines: ``NAME@PLACE`` is the engine NAME of a world, played by a process of its own.
 
-``tape:DIR`` is what an engine gave once, see ``rlparity.engines.tape``. Places are:
+``tape:DIR`` replays the recorded answers of an engine, see ``rlparity.engines.tape``. Places are:
 
-- ``rev:COMMIT``: as a commit of the repository of the working directory has it. Its files, with those of submodules
-  that are there, are written into the cache folder as git checks them out, which registers no git worktree; an engine
+- ``rev:COMMIT``: at a commit of the repository of the working directory. Its files, with those of submodules that are
+  checked out, are written into the cache folder as git checks them out, which registers no git worktree; an engine
   whose ``MutationBench`` has a ``build`` is built there, once for each state of its source.
-- ``python:FILE``: in that interpreter, which has rlparity and the world among its packages.
+- ``python:FILE``: in that interpreter, in which rlparity and the world are installed.
 - ``pip:REQUIREMENT``: with another version of one package, such as ``jax==0.11.1``, in a virtual environment in the
-  cache folder that has all else from this process.
+  cache folder that takes all other packages from this process.
 - ``cpu``, ``cuda``: with JAX on that device. On ``cpu`` no library finds a GPU; on ``cuda`` torch chooses its device as
   it does without a place.
 
@@ -51,9 +51,9 @@ _DEVICES = {
 
 
 def with_remote_engines(world: World, spec: str, names: Iterable[str]) -> World:
-    """The world with an engine more for each of ``names`` that is a tape or has a place.
+    """Add an engine to the world for each of ``names`` that is a tape or has a place.
 
-    What an engine needs is exported and built here. A tape's prices are the world's from then on.
+    Exports and builds what these engines need. The prices of a tape become those of the returned world.
 
     ``spec``: what ``--world`` calls the world. Raises UsageError for a place that does not exist, EngineError for one
     that does not build.
@@ -68,7 +68,7 @@ def with_remote_engines(world: World, spec: str, names: Iterable[str]) -> World:
 
 
 def environments(names: Iterable[str]) -> World:
-    """The world of environments by their names, which may have places (``rlparity.adapters.named``)."""
+    """World of environments with these names, which may have places (``rlparity.adapters.named``)."""
     return named.shared_world({name: _elsewhere(name) if PLACE in name else named.environment(name) for name in names})
 
 
@@ -127,7 +127,7 @@ def _at_revision(here: RemoteFactory, revision: str) -> RemoteFactory:
 
 
 def _built(bench: MutationBench, export: Path, checkout: Path) -> Path:
-    """The bench's source as an export has it, built; raises EngineError when it does not compile."""
+    """Build the bench's source as exported, and return its folder; raises EngineError where it does not compile."""
     original = bench.source.resolve()
     source = export / original.relative_to(checkout) if original.is_relative_to(checkout) else original
     if not (source.is_relative_to(export) and source.is_dir()):
@@ -177,19 +177,19 @@ _KINDS: dict[str, Callable[[RemoteFactory, str], RemoteFactory]] = {
 
 
 def cache_folder() -> Path:
-    """The folder of what is kept from one command to the next; raises RuntimeError where the user has no home."""
+    """Cache folder, which persists between commands; raises RuntimeError where the user has no home."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "rlparity").absolute()
 
 
 def _cached(kind: str, key: str, make: Callable[[Path], object]) -> Path:
-    """A folder of the cache, which ``make`` fills under another name first: there is never half of it."""
+    """Folder of the cache; ``make`` fills a new one under a temporary name, so that the folder is never incomplete."""
     try:
         parent = cache_folder() / kind
         folder, part = parent / key, parent / "part"
         parent.mkdir(parents=True, exist_ok=True)
         with open(parent / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+            shutil.rmtree(part, ignore_errors=True)  # left by a killed process
             if not folder.is_dir():
                 (part / key).mkdir(parents=True)
                 try:

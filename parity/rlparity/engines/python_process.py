@@ -1,4 +1,4 @@
-"""Processes: Python that imports what this one does, whatever files lie in the working directory, pipes and ends."""
+"""Child processes: a Python environment that imports the same modules as this process, pipes and termination."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ _LIBRARY = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")]
 _STANDARD = dict.fromkeys([*_LIBRARY, *(os.path.join(path, "lib-dynload") for path in _LIBRARY)])
 """Folders of the standard library, each once."""
 _PIPE_BYTES = 1 << 20
-"""With the 64 KiB of a new pipe on Linux, observations of many games take a third longer."""
+"""Size of a pipe; with Linux's default of 64 KiB, observations of many games take a third longer."""
 
 
 def python_command(*words: str) -> list[str]:
@@ -26,9 +26,9 @@ def python_command(*words: str) -> list[str]:
 
 
 def python_environment(variables: Mapping[str, str], paths: Iterable[Path] = ()) -> dict[str, str]:
-    """All environment variables of a Python process in which some are others, such as one on a changed copy of code.
+    """Environment of a Python process with some variables changed, such as one that runs a changed copy of code.
 
-    It looks for modules in the standard library, which a ``types.py`` elsewhere would shadow, then in the PYTHONPATH of
+    Modules are found in the standard library first, which a ``types.py`` elsewhere would shadow, then in PYTHONPATH of
     ``variables``, in ``paths``, beside this harness and in the PYTHONPATH of this process.
     """
     first, last = variables.get("PYTHONPATH", ""), os.environ.get("PYTHONPATH", "")
@@ -38,7 +38,7 @@ def python_environment(variables: Mapping[str, str], paths: Iterable[Path] = ())
 
 
 def execution_fault(path: Path) -> str | None:
-    """Why a file that is there cannot be run, and what to do; None: it can, or there is none."""
+    """Explain why an existing file cannot be run, and what to do; None where it can, or does not exist."""
     if not os.path.isfile(path) or os.access(path, os.X_OK):
         return None
     if os.statvfs(path).f_flag & getattr(os, "ST_NOEXEC", 0):
@@ -47,7 +47,7 @@ def execution_fault(path: Path) -> str | None:
 
 
 def enlarge_pipe(pipe: IO[bytes]) -> None:
-    """Let a pipe hold a mebibyte, unless the user's pipes hold as much as they may: then it is only slower."""
+    """Enlarge a pipe to a mebibyte; where the user's limit for pipes forbids it, the pipe stays small and slower."""
     if sys.platform == "linux":
         import fcntl
 

@@ -1,4 +1,4 @@
-"""Finding worlds and opening their engines."""
+"""Registry of worlds: find worlds and open their engines."""
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import EntryPoint, entry_points
@@ -18,9 +18,9 @@ from rlparity.world import GROUP, PLACE, World, imported
 
 
 def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
-    """The world meant by ``--world``: the given one, the only registered one, or the only one with these engines.
+    """Resolve ``--world``: the given world, the only registered one, or the only one with these engines.
 
-    Environments by their names are a world of their own, which they name.
+    Engines that are names of environments form a world of their own, whose spec is these names.
 
     Where several worlds are registered, they are imported to learn their engines; one that cannot be is left out.
     Raises UsageError when no world, or more than one, could be meant.
@@ -57,10 +57,10 @@ def world_spec(spec: str | None, engines: Sequence[str] = ()) -> str:
 
 
 def load_world(spec: str | World | None = None, *, anywhere: bool = False) -> World:
-    """The world of that name, or of that ``module:attribute`` in the working directory or on the path, or itself.
+    """Load a world by name, or by ``module:attribute`` in the working directory or on the path; a World stays as it is.
 
-    Raises UsageError when there is none or it cannot be imported, or where the repository of the working directory has
-    it too, but another one is imported, which will do with ``anywhere``.
+    Raises UsageError where there is none or it cannot be imported, and, without ``anywhere``, where the repository of
+    the working directory has the world, but another copy is imported.
     """
     if isinstance(spec, World):
         return spec
@@ -79,7 +79,7 @@ def load_world(spec: str | World | None = None, *, anywhere: bool = False) -> Wo
 
 
 def load_named_in(path: Path, name: str) -> World:
-    """The world that a file names. Only a registered one is loaded: reading a file must not run code of its choice.
+    """Load the world that a file names, if it is registered: reading a file must not run code of the file's choice.
 
     Raises UsageError when there is none such, or it cannot be imported.
     """
@@ -118,12 +118,12 @@ def _known() -> str:
 
 
 def registered() -> dict[str, EntryPoint]:
-    """The worlds that installed packages register, by name."""
+    """Worlds that installed packages register, by name."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
 def engine_name(world: World, name: str) -> str:
-    """``name`` if the world has such an engine; raises UsageError else."""
+    """Return ``name`` if the world has such an engine; raises UsageError otherwise."""
     if name not in world.engines:
         if name.startswith(TAPE):
             raise UsageError(f"{quoted(name)} is a tape, which plays no other games: name engines with --engines.")
@@ -139,10 +139,10 @@ def engine_name(world: World, name: str) -> str:
 def load_pair(
     given: World | str, engines: Sequence[str] | None = None, *, spec: str | None = None, one_will_do: bool = False
 ) -> tuple[World, str, tuple[str, str]]:
-    """A world, what ``--world`` calls it, and two of its engines to hold to each other, by default the first two.
+    """Load a world; returns it, its ``--world`` name and two engines to compare, by default the first two.
 
-    ``spec``: what ``--world`` calls a given world, by default its name. ``one_will_do``: in a world of one engine, that
-    one stands on both sides. Engines may have a place. Raises UsageError where the world lacks one.
+    ``spec``: the ``--world`` name of a given world, by default its own name. ``one_will_do``: compare the engine of a
+    world with a single engine to itself. Engines may have a place. Raises UsageError where the world lacks one.
     """
     world = load_world(given)
     spec = spec or (given if isinstance(given, str) else given.name)
@@ -165,7 +165,7 @@ def load_traced(
     engines: Sequence[str] | None,
     prices: Mapping[str, object] | None = None,
 ) -> tuple[World, tuple[str, str]]:
-    """The world of the trace in ``path``, at other ``prices``, and its engines, or those that are given instead.
+    """Load the world of the trace in ``path``, with changed ``prices``, and the trace's engines or the given ones.
 
     Raises UsageError where there is no such world or engine, or the world lacks an action.
     """
@@ -179,7 +179,7 @@ def load_traced(
 
 
 def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) -> Engine:
-    """One game of a registered world. ``timeout``: seconds an answer may take before EngineError.
+    """Open one game of a registered world. ``timeout``: seconds that an answer may take before EngineError.
 
     The engine may have a place (``rlparity.engines.places``).
     """
@@ -187,7 +187,7 @@ def open_engine(world: str, engine: str, *, timeout: float = DEFAULT_TIMEOUT) ->
 
 
 def open_batch(world: str, engine: str, games: int, *, timeout: float = DEFAULT_TIMEOUT) -> AutoResetBatch:
-    """``games`` games of a registered world side by side, each followed by the next when it ends."""
+    """Open ``games`` parallel games of a registered world, each followed by the next when it ends."""
     return AutoResetBatch(*_opened(world, engine, games, timeout))
 
 

@@ -25,7 +25,7 @@ from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.world import World
 
 _CLOSING_SECONDS = 3.0
-"""More than a server that does not notice takes to end itself, and less than ``GuardedEngine`` waits."""
+"""Wait for a server's end: longer than the server's own grace period, and shorter than ``GuardedEngine`` waits."""
 ERRORS = {kind.__name__: kind for kind in (StateRefused, EngineError, UsageError)}
 _ASK = "import json, sys; from importlib.metadata import distributions as of; print(json.dumps("
 _ASK += "{name: each.version for name in sys.argv[1:] for each in [*of(name=name)][:1]}))"
@@ -33,23 +33,23 @@ _LOG_LINES, _LOG_BYTES = 5, 2000
 
 
 def describe_world(world: World) -> dict[str, Any]:
-    """What two revisions of a world may differ in, as JSON values: its names, shapes, units, marks and prices."""
+    """Describe a world as JSON values in which revisions may differ: its names, shapes, units, marks and prices."""
     names = ("name", "actions", "components", "component_unit", "observation_shape", "state_fields", "facts", "events")
     parts = {name: getattr(world, name) for name in names}
     parts |= {"marks": {**world.marks}, "prices": [*map(asdict, world.prices)]}
     space = world.action_space and asdict(world.action_space)
     few = {"observation_fields": dict(world.observation_fields), "action_space": space, "players": world.players}
-    # what few worlds have: descriptions of the others are as they were before there was such
+    # left out at their defaults, so that descriptions of most worlds stay as older versions wrote them
     return json.loads(json.dumps(parts | {name: part for name, part in few.items() if part not in ({}, None, 1)}))
 
 
 @dataclass(frozen=True)
 class RemoteFactory:
-    """Opens an engine of a world in a process of its own: the ``EngineFactory`` of a name with a place.
+    """Factory of an engine in a process of its own: the ``EngineFactory`` of a name with a place.
 
-    spec: what ``--world`` is given there. environment: all variables. python: the interpreter. timeout: seconds for an
-    answer, where the options name no deadline. folder: the working directory; None: this one. home: where the served
-    world's module must lie; None: anywhere.
+    spec: the server's ``--world``. environment: all its variables. python: its interpreter. timeout: seconds for an
+    answer, where the options name no deadline. folder: its working directory; None: that of this process. home: folder
+    in which the served world's module must lie; None: any.
     """
 
     world: World
@@ -66,7 +66,7 @@ class RemoteFactory:
         return RemoteEngine(self, games, options)
 
     def versions(self, packages: Sequence[str]) -> dict[str, str]:
-        """Versions of those of some packages that are installed there; raises EngineError."""
+        """Installed versions of the given packages in that interpreter, by name; raises EngineError."""
         command = self.python, "-P", "-c", _ASK, *packages
         where = {"env": self.environment, "cwd": self.folder}
         try:
@@ -76,21 +76,21 @@ class RemoteFactory:
             raise EngineError(f"{self.python} does not say which versions it has ({error}): repair it.") from error
 
     def describe(self) -> dict[str, Any]:
-        """The world as the server has it (``describe_world``), and its ``home``; raises EngineError or UsageError."""
+        """The server's world as ``describe_world`` has it, and its ``home``; raises EngineError or UsageError."""
         server = _Server(self)
         server.close()
         return server.description
 
 
 def methods(does: str, *calls: str) -> Iterator[Callable[..., Any]]:
-    """Methods of these names, which hand their name and arguments to the method ``does``."""
+    """Create methods with these names, which pass their name and arguments to the method ``does``."""
     return (lambda engine, *given, call=call: getattr(engine, does)(call, *given) for call in calls)
 
 
 class RemoteEngine(BatchEngine):
-    """``games`` games of an engine that a server plays, which is started here and ended by ``close``.
+    """Client of a server that plays ``games`` games of an engine; started here, and ended by ``close``.
 
-    What was ever read after a call of some name, such as masks after steps, comes with its answer from then on.
+    Readings are prefetched: what was once read after a call, such as masks after steps, later comes with its answer.
     """
 
     def __init__(self, factory: RemoteFactory, games: int, options: EngineOptions) -> None:
@@ -105,8 +105,8 @@ class RemoteEngine(BatchEngine):
         prices = None if options.prices is None else [price.name for price in factory.world.prices]
         try:
             self._server.send({"games": games, "options": given, "prices": prices})
-            self._declares = bool(self._server.receive().get("declares"))  # not one of an older revision
-        except BaseException:  # whose traceback would keep the server
+            self._declares = bool(self._server.receive().get("declares"))  # false for a server of an older revision
+        except BaseException:  # its traceback would keep the server alive
             self.close()
             raise
         self._server.timeout = options.deadline or factory.timeout
@@ -134,7 +134,7 @@ class RemoteEngine(BatchEngine):
 
     @property
     def is_ready(self) -> bool:
-        """The server runs, and no step was begun and not taken."""
+        """Whether the server runs and no step that was begun is unfinished."""
         return self._begun is None and self._server.is_running
 
     def close(self) -> None:
@@ -142,17 +142,17 @@ class RemoteEngine(BatchEngine):
         self._server.close()
 
     def change(self, call: str, *given: object) -> Any:  # noqa: ANN401 - the method's result
-        """The result of a call that changes games."""
+        """Make a call that changes games, and return its result."""
         self._send(call, given)
         return self._receive(call)
 
     def ask(self, call: str, *given: object) -> Any:  # noqa: ANN401 - the method's result
-        """The result of a call that changes nothing."""
+        """Make a call that changes nothing, and return its result."""
         self._send(call, given)
         return self._server.receive()["result"]
 
     def read(self, name: str) -> Any:  # noqa: ANN401 - the method's result
-        """A reading of the games as they are."""
+        """Read a value of the games as they are now, once until the next change."""
         if name not in self._readings:
             self._readings[name] = self.ask(name)
             self._read_after[self._last].append(name)
@@ -163,7 +163,7 @@ class RemoteEngine(BatchEngine):
         self._begun = call, actions.tobytes()
 
     def finish(self, call: str, actions: NDArray[np.int32]) -> BatchStep:
-        """The result of a step, which was begun or begins now."""
+        """Finish a step, which is begun now unless it was before, and return its result."""
         if self._begun is None:
             self._begin(call, actions)
         begun, self._begun = self._begun, None
@@ -184,9 +184,9 @@ class RemoteEngine(BatchEngine):
 
 
 class _Server:
-    """A running ``rlparity serve``; ``close``, or the end of this object, ends it. ``timeout``: seconds for an answer.
+    """Running ``rlparity serve``, which ``close`` or the end of this object ends. ``timeout``: seconds for an answer.
 
-    One that died, is late or was left in the middle of an answer is ended, and every later call says so.
+    A server that died, is late or was interrupted during an answer is ended, and every later call raises EngineError.
     """
 
     def __init__(self, factory: RemoteFactory) -> None:
@@ -225,7 +225,7 @@ class _Server:
 
     @property
     def is_running(self) -> bool:
-        """It was neither ended nor left in the middle of an answer."""
+        """Whether the server was neither ended nor interrupted during an answer."""
         return self._end.alive
 
     def send(self, request: dict[str, Any]) -> None:
@@ -240,7 +240,7 @@ class _Server:
             self._fail(error)
 
     def receive(self) -> dict[str, Any]:
-        """The answer. Raises the engine's own error, or EngineError where the server is gone or hangs."""
+        """Wait for the answer. Raises the engine's own error, or EngineError where the server is gone or hangs."""
         try:
             answer = self._channel.receive() if self._readable.poll(1000 * self.timeout) else None
         except BaseException as error:
@@ -257,7 +257,7 @@ class _Server:
         self._end()
 
     def _fail(self, fault: str | BaseException) -> NoReturn:
-        """End the server because of a fault, after which answers would be misread; raise what the user gets."""
+        """End the server after a fault, because later answers would be misread, and raise the error for the user."""
         if isinstance(fault, (EOFError, BrokenPipeError)):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_CLOSING_SECONDS)

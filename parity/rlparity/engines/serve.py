@@ -18,7 +18,7 @@ from rlparity.errors import FOREIGN_FAULTS, EngineError, UsageError
 from rlparity.world import EngineFactory, World
 
 _GRACE_SECONDS = 2.0
-"""Between the end of the client and that of a server which does not notice, as in a step that never ends."""
+"""Time from the client's end to the forced end of a server that does not notice it, as in a step that hangs."""
 
 
 def serve(options: Namespace) -> int:
@@ -31,13 +31,13 @@ def serve(options: Namespace) -> int:
     """
     if sys.stdin.isatty():
         raise UsageError("serve answers another process: give --engines NAME@PLACE to a command that compares.")
-    # What libraries print goes to standard error from here on, and they read nothing.
+    # From here on, libraries print to standard error and read from the null device.
     source, sink = os.dup(0), os.dup(1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     threading.Thread(target=_end_with_client, args=(source,), daemon=True).start()
     spec = world_spec(options.world, [options.engine])
-    world = load_world(spec, anywhere=True)  # whoever started this process has said where
+    world = load_world(spec, anywhere=True)  # the process that started this one chose the location
     factory, opened = world.engines[engine_name(world, options.engine)], None
     channel = Channel(os.fdopen(source, "rb"), os.fdopen(sink, "wb"))
     channel.send({"version": VERSION, "world": describe_world(world), "home": str(world_home(spec))})
@@ -52,7 +52,7 @@ def serve(options: Namespace) -> int:
                 channel.send({"declares": True})
             else:
                 channel.send(_answer(opened, **request))
-        except FOREIGN_FAULTS as error:  # the engine's, whatever it is: the client raises it
+        except FOREIGN_FAULTS as error:  # any error of the engine, which the client raises
             kind = next((name for name, kind in ERRORS.items() if isinstance(error, kind)), None)
             channel.send({"error": (kind, f"{error}" if kind else f"{type(error).__name__}: {error}")})
     if opened is not None:
@@ -61,7 +61,7 @@ def serve(options: Namespace) -> int:
 
 
 def _end_with_client(source: int) -> None:
-    """End this process once nobody can write to it any more, whatever it is doing."""
+    """End this process once the client has closed its pipe, whatever this process is doing."""
     hung_up = select.poll()
     hung_up.register(source, 0)
     hung_up.poll()
@@ -72,7 +72,7 @@ def _end_with_client(source: int) -> None:
 def _open(
     world: World, factory: EngineFactory, games: int, options: dict[str, Any], prices: list[str] | None
 ) -> BatchEngine:
-    """Open an engine with the options that are not the defaults; ``prices`` names those that are given values."""
+    """Open an engine with the given options, else the defaults; ``prices``: names of the prices that the client has."""
     if prices not in (None, [price.name for price in world.prices]):
         raise EngineError("the served world has other prices: leave those of this one as they are.")
     values = options.pop("prices", None)
@@ -81,6 +81,6 @@ def _open(
 
 def _answer(engine: BatchEngine, call: str, given: list[Any], readings: list[str]) -> dict[str, Any]:
     result = getattr(engine, call)(*given)
-    if call == "get_state" and (fault := no_json(result)):  # of which the client would see nothing
+    if call == "get_state" and (fault := no_json(result)):  # the client would not see it after JSON encoding
         raise EngineError(f"it gives {fault}: its get_state must convert it.")
     return {"result": result, "readings": {name: getattr(engine, name)() for name in readings}}

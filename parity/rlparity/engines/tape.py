@@ -1,7 +1,7 @@
-"""Tapes: all that an engine gave in one run, which the engine ``tape:DIR`` gives again where there is no original.
+"""Tapes: recorded answers of an engine in one run, which ``tape:DIR`` replays where the original is not available.
 
-A tape is a folder. ``tape.json`` says of which world, engine and run it is. Compressed chunks hold the calls that the
-engine answered, as messages of ``rlparity.engines.channel``; each is named after the SHA-256 of what it unpacks to.
+A tape is a folder. ``tape.json`` names its world, engine and run. Compressed chunks hold the calls with the engine's
+answers, as messages of ``rlparity.engines.channel``; each is named after the SHA-256 of its unpacked content.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ from rlparity.world import World
 TAPE = "tape:"
 MANIFEST, VERSION = "tape.json", 1
 UNRECORDED = {"state", "marks"}
-"""Compared fields that a tape need not know."""
+"""Compared fields that a tape may lack."""
 SETTINGS: Mapping[str, Values | type] = {
     "source": str,
     "steps": STEPS,
@@ -40,16 +40,16 @@ SETTINGS: Mapping[str, Values | type] = {
     "auto_reset": bool,
     "mode": OneOf(("strict", "injected", "resynchronised")),
 }
-"""Settings of the run that a tape fixes, and what they may be."""
+"""Settings of the run that a tape fixes, and their valid values."""
 _WHOLE: Mapping[str, Any] = {"dtype": "int32", "shape": ()}
-"""The form of actions that have names, as that of ``World.action_space``."""
+"""Dtype and shape of named actions, in the form of a described ``World.action_space``."""
 _ANEW = "fetch or record the tape anew"
 _LIMIT = GIB
-"""The most bytes of a chunk, packed and unpacked."""
+"""Maximum bytes of a chunk, packed and unpacked."""
 
 
 class RecordedEngine(BatchEngine):
-    """An engine whose calls are written to a tape, or come from one; ``last`` is the last of them."""
+    """Engine whose calls are written to a tape or read from one; ``last`` is the most recent call."""
 
     last: Call
 
@@ -62,12 +62,12 @@ class RecordedEngine(BatchEngine):
         """Make a call that changes games."""
 
     def read(self, name: str) -> Any:  # noqa: ANN401 - a method's result
-        """What was read after the last call."""
+        """Look up what was read after the last call."""
         return self.last.readings[name]
 
 
 class _TapeEngine(RecordedEngine):
-    """Answers the calls of a tape in their order, and no others. ``marks``: how many the world has."""
+    """Engine that answers the calls of a tape in order, and no others. ``marks``: the number of marks in the world."""
 
     def __init__(self, games: int, calls: Iterator[Call], marks: int) -> None:
         self.games = games
@@ -95,8 +95,8 @@ def _are_same(recorded: Any, given: Any) -> bool:  # noqa: ANN401 - arrays or li
 class Tape(RecordedRun):
     """A tape, and the factory of the engine that plays it.
 
-    world: as ``describe_world`` has it. engine: what was recorded. settings: those of ``SETTINGS``. unknown: what it
-    does not know of ``UNRECORDED``. prices: those that were not the game's own, in reward. chunks: the SHA-256 of each.
+    world: result of ``describe_world``. engine: name of the recorded one. settings: those of ``SETTINGS``. unknown: the
+    fields of ``UNRECORDED`` that it lacks. prices: those that were not the game's own, in reward. chunks: SHA-256s.
     """
 
     folder: Path
@@ -108,20 +108,20 @@ class Tape(RecordedRun):
     chunks: tuple[str, ...]
 
     def __call__(self, games: int, options: EngineOptions = EngineOptions(), /) -> BatchEngine:
-        """Open the engine, at the prices that ``open_tape`` gives; raises UsageError where it lacks the marks."""
+        """Open the engine, at the prices that ``open_tape`` sets; raises UsageError where it lacks requested marks."""
         if options.marks and "marks" in self.unknown:
             raise UsageError("the tape holds no marks: record it with --marks.")
         return _TapeEngine(games, self.play(), len(self.world["marks"]))
 
     def manifest(self) -> dict[str, Any]:
-        """What ``tape.json`` holds, as JSON values. ``digest``: SHA-256 of all else, and so of the whole tape."""
+        """Content of ``tape.json`` as JSON values. ``digest``: SHA-256 of all other values, so of the whole tape."""
         value = {name: getattr(self, name) for name in ("world", "engine", "settings", "prices")}
         value |= {"format": "rlparity-tape", "version": VERSION}
         value |= {"unknown": sorted(self.unknown), "chunks": list(self.chunks)}
         return {**value, "digest": hashlib.sha256(json_text(value, sort_keys=True).encode()).hexdigest()}
 
     def play(self) -> Iterator[Call]:
-        """The calls in their order. Raises UsageError for a chunk that is missing, broken or edited."""
+        """Yield the calls in order. Raises UsageError for a chunk that is missing, broken or edited."""
         for expected in self.chunks:
             path = self.folder / f"{expected}.xz"
             with refused(path, "chunk of the tape", _ANEW, _ANEW):
@@ -146,7 +146,7 @@ class Tape(RecordedRun):
 
 
 def _is_call(call: Call, games: int, space: Mapping[str, Any]) -> bool:
-    """Tell whether a run makes such a call. What the engine gave is checked as any engine's answers are."""
+    """Tell whether a run can make such a call. Its recorded answer is checked later, as any engine's answers are."""
     first, slots = call.given[0], call.given[-1]
     if call.name in STEPPING:
         return bool(first.dtype == space["dtype"] and first.shape == (games, *space["shape"]))
@@ -155,7 +155,7 @@ def _is_call(call: Call, games: int, space: Mapping[str, Any]) -> bool:
 
 
 def open_tape(world: World, folder: Path) -> tuple[World, Tape]:
-    """``world`` at the prices of the tape in a folder, and the tape.
+    """Open the tape in a folder; returns ``world`` with its prices, and the tape.
 
     Raises UsageError where there is none, or it is broken, or of other prices or another version of the world.
     """
@@ -171,7 +171,7 @@ def open_tape(world: World, folder: Path) -> tuple[World, Tape]:
 
 
 def read_tape(folder: Path) -> Tape:
-    """The tape in a folder; raises UsageError where there is none, or its manifest is broken or edited."""
+    """Read the tape in a folder; raises UsageError where there is none, or its manifest is broken or edited."""
     path = folder / MANIFEST
     with refused(path, "tape", "name the folder that rlparity record --tape wrote", _ANEW):
         value = read_json(path, MIB)
@@ -191,7 +191,7 @@ def read_tape(folder: Path) -> Tape:
 
 
 def take_settings(options: Namespace, tape: Tape) -> None:
-    """Give the options the values of a tape; raises UsageError where the command line has others."""
+    """Set the options to the values of a tape; raises UsageError where the command line has others."""
     given = {word.partition("=")[0] for word in options.words}
     for name, value in tape.settings.items():
         flag = f"--{name.replace('_', '-')}"

@@ -1,6 +1,6 @@
-"""Command-line values: numbers in ranges, file names, and one sentence for anything else.
+"""Command-line values: numbers in ranges, file names and output files, each with one sentence for an invalid value.
 
-The harness, rlworldkit and the worlds read flags with these; settings that come from elsewhere are checked by them.
+The harness, rlworldkit and the worlds parse flags with these, and validate settings from other sources with them.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from rlparity.io.atomic_write import LONGEST_NAME, check_output
 from rlparity.io.console import accept_every_sign, is_output_closed
 
 STANDARD_OUTPUT = Path("-")
-"""What flags for files take for standard output."""
+"""Path that file flags take for standard output."""
 
 _is_asked_for_parser: ContextVar[bool] = ContextVar("is_asked_for_parser", default=False)
 
@@ -26,7 +26,7 @@ _is_asked_for_parser: ContextVar[bool] = ContextVar("is_asked_for_parser", defau
 class Parser(argparse.ArgumentParser):
     """An ``ArgumentParser`` that states a usage error in one sentence, without the usage block, and exits with 2.
 
-    Every command begins with one, so from then on whatever is printed reaches a terminal of any encoding.
+    Creating one also lets the process print any character in a terminal of any encoding (``accept_every_sign``).
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's own
@@ -40,7 +40,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {printable(message)} (see `{self.prog} --help`).\n")
 
     def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]  # noqa: ANN401
-        """As ``parse_args``: unknown words are a usage error, and so is ``--flag=--``, at which argparse may break."""
+        """Parse as ``parse_args``: unknown words are usage errors, so is ``--flag=--``, on which argparse may fail."""
         if _is_asked_for_parser.get():
             raise _Reached(self)
         words = list(sys.argv[1:] if args is None else args)
@@ -53,19 +53,19 @@ class Parser(argparse.ArgumentParser):
         return found, left
 
     def _resembling(self, words: Sequence[str]) -> str:
-        """The flag that the first unknown one of these words resembles, as the end of a sentence; nothing for none."""
+        """Suggest a flag that the first unknown one of these words resembles, as the end of a sentence; else empty."""
         flags = (word.partition("=")[0] for word in words if word.startswith("--"))
         close = [each for flag in flags for each in difflib.get_close_matches(flag, self._option_string_actions, 1)]
         return f"; did you mean {close[0]}?" if close else ""
 
     def show_first(self, *names: str) -> None:
-        """Let ``--help`` list the flags of these names alone, and ``--help-all`` every one."""
+        """Let ``--help`` list only the flags of these names, and ``--help-all`` every flag."""
         self._rare = [each for each in self._actions if each.option_strings and each.dest not in ("help", *names)]
         text = f"show this and {len(self._rare)} further flags, and exit"
         self.add_argument("--help-all", action=_HelpAll, nargs=0, default=argparse.SUPPRESS, help=text)
 
     def format_help(self, *, whole: bool = False) -> str:
-        """The help, in which ``before_help`` has filled in what takes a while to find out."""
+        """Format the help, after ``before_help`` has filled in what is slow to find out."""
         self.before_help()
         hidden = {} if whole else {each: each.help for each in self._rare}
         for each in hidden:
@@ -78,7 +78,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class _Reached(BaseException):
-    """Carries a parser out of the command that made it."""
+    """Exception that carries a parser out of the command that made it."""
 
     def __init__(self, parser: Parser) -> None:
         super().__init__()
@@ -86,9 +86,9 @@ class _Reached(BaseException):
 
 
 def parser_of(command: Callable[[], object]) -> Parser:
-    """The parser with which a command would read its words; it does nothing of what comes then.
+    """Get the parser of a command, which is run only up to the point where it parses its words.
 
-    Raises LookupError where it has none, and what the command raises before it comes to that.
+    Raises LookupError where the command uses no parser, and whatever the command raises before it parses.
     """
     token = _is_asked_for_parser.set(True)
     try:
@@ -108,22 +108,22 @@ class _HelpAll(argparse.Action):
 
 
 class Values(ABC):
-    """The values that a setting may have: a ``type`` for argparse, and the check of a value that came otherwise."""
+    """Valid values of a setting: a ``type`` for argparse, and a validator of values from other sources."""
 
     @abstractmethod
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """The fault of a value, as the end of a sentence that begins with the setting's name; None: nothing."""
+        """Validate a value; returns its fault as the end of a sentence that begins with the setting's name, or None."""
 
     def span(self) -> str:
-        """The values in few words, for help and tables; nothing where the setting's own help says it."""
+        """Describe the valid values briefly, for help and tables; empty where the setting's own help does."""
         return ""
 
     def read(self, word: str) -> Any:  # noqa: ANN401 - of the setting's type
-        """The value that a word stands for; raises ValueError where it stands for none."""
+        """Convert a word to a value; raises ValueError where it cannot be converted."""
         return word
 
     def __call__(self, word: str) -> Any:  # noqa: ANN401 - of the setting's type
-        """The value of a word of the command line; raises ArgumentTypeError for any but the right ones."""
+        """Convert and validate a word of the command line; raises ArgumentTypeError for an invalid one."""
         try:
             value = self.read(word)
         except ValueError:
@@ -153,7 +153,7 @@ class IntRange(Values):
 
 @dataclass(frozen=True)
 class FloatRange(Values):
-    """Numbers from ``least``, or only above it, to ``most``; never nan."""
+    """Numbers from ``least`` (itself excluded with ``above``) to ``most``; never NaN."""
 
     least: float
     most: float
@@ -173,7 +173,7 @@ class FloatRange(Values):
 
 
 class FileName(Values):
-    """Names for a file or folder that any tool and terminal can cope with."""
+    """Names for a file or folder that every tool and terminal can handle."""
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
         fits = isinstance(value, str) and value.isprintable() and "/" not in value and "\\" not in value
@@ -185,7 +185,7 @@ class FileName(Values):
 
 @dataclass(frozen=True)
 class OneOf(Values):
-    """One of some words."""
+    """One of several words."""
 
     words: tuple[str, ...]
 
@@ -200,14 +200,14 @@ class OneOf(Values):
 class OutputFile:
     """Paths of files to write, checked before any work is done: a ``type`` for argparse.
 
-    has_streams: - for standard output, pipes and devices will do. makes_folders: as in ``check_output``.
+    has_streams: accept - for standard output, pipes and devices. makes_folders: as in ``check_output``.
     """
 
     has_streams: bool = False
     makes_folders: bool = False
 
     def __call__(self, word: str) -> Path:
-        """The path; raises ArgumentTypeError where nothing can be written there."""
+        """Convert a word to a path; raises ArgumentTypeError where nothing can be written there."""
         path = Path(word)
         if not word:
             raise argparse.ArgumentTypeError("the name of the file is missing")
@@ -223,7 +223,7 @@ class OutputFile:
 
 
 def two_engines(text: str) -> tuple[str, str]:
-    """The names in ``a,b``; raises ArgumentTypeError where there are not two."""
+    """Split ``a,b`` into two engine names; raises ArgumentTypeError where there are not two."""
     names = text.split(",")
     if len(names) != 2 or not all(names):
         raise argparse.ArgumentTypeError(f"'{text}' does not name two engines as a,b")
@@ -233,10 +233,10 @@ def two_engines(text: str) -> tuple[str, str]:
 SEEDS = IntRange(1, 10_000)
 SEED = IntRange(0, 2**64 - 1)
 GAMES = IntRange(1, 2**20)
-"""Games side by side: a million fill the memory of the largest machines."""
+"""Number of parallel games: a million fill the memory of the largest machines."""
 STEPS = IntRange(1, 2**31 - 1)
-"""Steps, and whatever else is counted in int32."""
+"""Number of steps, or of anything else that is counted in int32."""
 ALL_STEPS = IntRange(1, 2**53)
-"""Steps of all games together; exact in a double, as JSON and charts have them."""
+"""Number of steps of all games together; exact in a double, which JSON and charts use."""
 SHARE = FloatRange(0, 1)
 SECONDS = FloatRange(0.01, 1e6)

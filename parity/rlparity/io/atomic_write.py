@@ -17,18 +17,18 @@ from rlparity.errors import UsageError
 
 PART = ".part"
 LONGEST_NAME = 255
-"""Bytes that a file's name may have."""
+"""Maximum bytes of a file's name."""
 _NO_SYNC_OF_FOLDERS = (errno.EACCES, errno.EBADF, errno.EINVAL, errno.EISDIR, errno.ENOSYS, errno.ENOTSUP, errno.EPERM)
-"""Errors of file systems that cannot force a folder to the disk, such as CIFS and sshfs, or may not open it."""
+"""Errors of file systems that cannot sync a folder to the disk, such as CIFS and sshfs, or may not open it."""
 
 
 def check_output(path: Path, *, makes_folders: bool = False, streams: bool = False) -> None:
     """Raise UsageError where ``path`` cannot be written; commands call it before the work whose result goes there.
 
     Args:
-        path: of a file, which is left as it is, or is not there yet.
-        makes_folders: folders that are missing will be made.
-        streams: a pipe, a device or a file in a folder that takes no new ones will do, as in ``write_output``.
+        path: of an existing file, which is not changed, or of a new one.
+        makes_folders: accept missing folders, which will be made later.
+        streams: accept a pipe, a device or a file in a folder that takes no new ones, as ``write_output`` does.
     """
     with telling_failures(path):
         if streams and not is_replaceable(path):
@@ -41,26 +41,26 @@ def check_output(path: Path, *, makes_folders: bool = False, streams: bool = Fal
 
 
 def destination(path: Path) -> Path:
-    """The regular file that is written for ``path``: itself, or what symbolic links point to; it need not be there.
+    """Resolve ``path`` to the regular file to write: itself, or the target of symbolic links; it need not exist.
 
     Raises OSError where it is, or would be, anything else.
     """
-    if "\0" in str(path):  # of which ``os.stat`` raises ValueError
+    if "\0" in str(path):  # ``os.stat`` would raise ValueError
         raise OSError(errno.EINVAL, "No file can have this name")
-    _kind(path)  # of a loop of links and the like, which ``realpath`` does not tell
+    _kind(path)  # raises for a loop of links and the like, which ``realpath`` ignores
     place = Path(os.path.realpath(path))
     kind = _kind(place)
     if kind == stat.S_IFDIR:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if kind not in (None, stat.S_IFREG):
-        raise OSError(errno.EINVAL, "Not a regular file", str(path))  # such as /dev/null, which would be no device then
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))  # replacing /dev/null would delete the device
     if max(len(os.fsencode(part)) for part in (*place.parts, place.name + PART)) > LONGEST_NAME:
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), str(path))
     return place
 
 
 def _kind(path: Path) -> int | None:
-    """The type of what a path, or a link there, leads to; None where there is nothing."""
+    """File type at a path (``stat.S_IFMT``), links followed; None where nothing exists."""
     try:
         return stat.S_IFMT(os.stat(path).st_mode)
     except FileNotFoundError:
@@ -68,9 +68,9 @@ def _kind(path: Path) -> int | None:
 
 
 def is_replaceable(path: Path) -> bool:
-    """Tell that a file, or nothing yet, is written by replacing it: no pipe or device, not where output goes already.
+    """Tell whether writing replaces a file or makes one; false for a pipe, a device and the file of redirected output.
 
-    ``/dev/stdout`` leads to a file where a shell says ``> file``: put another in its place, and output is lost.
+    ``/dev/stdout`` leads to a file after a shell's ``> file``, and replacing that file would lose output.
     """
     kind = _kind(path)
     if kind != stat.S_IFREG:
@@ -83,9 +83,9 @@ def is_replaceable(path: Path) -> bool:
 
 
 def write_output(path: Path, content: str | bytes) -> None:
-    """Write what a command was asked for to a file, at once, or to a pipe or device; raises UsageError.
+    """Write a command's result to a file, atomically, or to a pipe or device; raises UsageError.
 
-    A file has either all of it or what it had before, where its folder lets it be replaced.
+    A file is written atomically only where its folder lets it be replaced.
     """
     data = content.encode() if isinstance(content, str) else content
     with telling_failures(path):
@@ -96,13 +96,13 @@ def write_output(path: Path, content: str | bytes) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file at once, as ``replacing`` does. Raises OSError as writing does."""
+    """Write a file atomically, as ``replacing`` does. Raises OSError as writing does."""
     with replacing(path) as file:
         file.write(content)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text at once, in a folder that is made; raises UsageError where it cannot be written."""
+    """Write a text atomically, and make its folder; raises UsageError where it cannot be written."""
     with telling_failures(path):
         destination(path).parent.mkdir(parents=True, exist_ok=True)
         write_whole(path, text.encode())
@@ -110,9 +110,9 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BufferedWriter]:
-    """A file to write to that becomes the ``destination`` of ``path`` once the context ends well, on the disk by then.
+    """Open a temporary file that replaces the ``destination`` of ``path``, synced to disk, when the context succeeds.
 
-    Otherwise that stays what it was, and what was written is removed. Raises OSError as writing does.
+    Otherwise the destination stays as it was, and the temporary file is removed. Raises OSError as writing does.
     """
     place = destination(path)
     unfinished = place.with_name(place.name + PART)
@@ -123,7 +123,7 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
         os.fsync(file.fileno())
         file.close()
         unfinished.replace(place)
-    except BaseException:  # the first error is the one to tell: a full disk takes no more on closing either
+    except BaseException:  # keeps the first error: on a full disk, closing fails too
         with contextlib.suppress(OSError):
             file.close()
         with contextlib.suppress(OSError):
@@ -133,7 +133,7 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Force a new name to the disk, where the file system can; the file itself is there by then."""
+    """Sync a folder with its new name to the disk, where the file system can; the file itself is synced already."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -147,7 +147,7 @@ def _sync_folder(folder: Path) -> None:
 
 @contextmanager
 def telling_failures(path: Path, unknown: str = "the system does not say why") -> Iterator[None]:
-    """Turn an OSError into a UsageError that says that the file cannot be written; ``unknown``: where it has none."""
+    """Turn an OSError into a UsageError that the file cannot be written; ``unknown``: reason where it has none."""
     try:
         yield
     except OSError as error:

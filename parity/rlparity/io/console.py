@@ -1,4 +1,4 @@
-"""Consoles and streams of commands, and what several of them print: counted things, and command lines to type next."""
+"""Consoles and standard streams of commands, and shared formatting: counts, and command lines to type next."""
 
 from __future__ import annotations
 
@@ -22,42 +22,42 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 UNLIMITED = 100_000
-"""Columns, which no line ever has."""
+"""Number of columns that no line reaches."""
 CLOSED_PIPE_EXIT_CODE = 141
-"""Of a command whose output nobody reads to its end: what a shell gives for SIGPIPE."""
+"""Exit code of a command whose output was closed before its end, as a shell reports SIGPIPE."""
 
 _MODES = {"stdin": "r", "stdout": "w", "stderr": "w"}
 _REPLACING = "rlparity.replacing"
 _PLAIN_SIGNS = str.maketrans("…–−×·│─┌┬┐├┼┤└┴┘▸●◆♥♡←↑→↓█▉▊▋▌▍▎▏▁▂▃▄▅▆▇", "~--x.|-+++++++++>ox*-<^>v" + 15 * "#")
-"""One sign for one, so that columns stay where they are."""
+"""ASCII substitutes, one character for one, so that columns stay aligned."""
 
 
 def open_console(*, stderr: bool = False, quiet: bool = False, width: int | None = None) -> Console:
     """A console for plain text and tables, on standard output or standard error.
 
-    Nothing in a text is markup, the name of an emoji or a control sequence. On a terminal lines wrap at its width. In
-    a file or a pipe they are as long as they are, because whoever reads them there, a person with ``grep`` or a
-    program, is not helped by rich's guess of 80 columns.
+    Text is printed literally: without markup, names of emoji or control sequences. In a terminal, lines wrap at its
+    width. In a file or a pipe they do not wrap, because rich's guess of 80 columns helps neither a program nor a person
+    with ``grep``.
 
     Args:
         stderr: print to standard error.
         quiet: print nothing at all.
-        width: the most columns of a page that is laid out for a fixed width, in a file too; None: no such limit.
+        width: maximum columns of a page with a fixed layout, in a file too; None: no such limit.
     """
-    from rlparity.io.table import PlainConsole  # rich takes a while to import, which mistakes need not wait for
+    from rlparity.io.table import PlainConsole  # rich imports slowly, and usage errors need not wait for it
 
     accept_every_sign()
     console = PlainConsole(stderr=stderr, quiet=quiet)
-    if width or not console.is_terminal:  # a width that is set stays, however a terminal changes
+    if width or not console.is_terminal:  # a width that is set stays when the terminal is resized
         console.width = min(console.width if console.is_terminal else UNLIMITED, width or UNLIMITED)
     return console
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a command: its document, a dataclass, how it is shown to people, and the exit code.
+    """Answer of a command: its document (a dataclass), a function that shows it to people, and the exit code.
 
-    then: what the command answers next, once this is printed; None: nothing.
+    then: computes the command's next answer, once this one is printed; None: there is none.
     """
 
     document: object
@@ -78,7 +78,7 @@ class Answer:
 
 
 def plain_text(show: Callable[[Console], None]) -> str:
-    """What ``show`` prints, as text of at most 100 columns."""
+    """Render what ``show`` prints as text of at most 100 columns."""
     from rlparity.io.table import PlainConsole
 
     text = io.StringIO()
@@ -87,9 +87,9 @@ def plain_text(show: Callable[[Console], None]) -> str:
 
 
 def accept_every_sign() -> None:
-    """Let standard output and standard error print what their encoding lacks as something similar, or as its code.
+    """Let standard output and error print characters that their encoding lacks as similar ones or as escapes.
 
-    Bytes of a file's name that stand for no sign are printed as they are.
+    Undecodable bytes of a file's name are printed unchanged.
     """
     codecs.register_error(_REPLACING, _replaced)
     for stream in (sys.stdout, sys.stderr):
@@ -98,12 +98,12 @@ def accept_every_sign() -> None:
 
 
 def encodable(text: str) -> str:
-    """The text for whoever encodes it as UTF-8: bytes of a file's name that stand for no sign become their codes."""
+    """Make a text encodable as UTF-8: undecodable bytes of a file's name become escapes."""
     return text.encode(errors="backslashreplace").decode()
 
 
 def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
-    """A substitute for the first sign that cannot be encoded, and the place where encoding goes on."""
+    """Substitute for the first character that cannot be encoded, and the index at which encoding continues."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     sign = error.object[error.start]
@@ -119,22 +119,22 @@ def counted(number: int, thing: str, ending: str = "s") -> str:
 
 
 def typed_command(program: str, module: str, *words: str | Path) -> str:
-    """A command of ``program`` with these words as it can be typed here; where it is not installed, of ``module``."""
+    """Shell command that runs ``program`` with these words, or ``python -m module`` where it is not installed."""
     return shlex.join(command_words(program, module, *words))
 
 
 def command_words(program: str, module: str, *words: str | Path) -> list[str]:
-    """The words of ``typed_command``."""
+    """Words of ``typed_command`` before shell quoting."""
     python = Path(sys.executable)
     script = python.with_name(program)
     start = [_program(script)] if script.exists() else [_program(python), "-m", module]
-    # a file whose name looks like a flag is named from its folder
+    # ./ before the name of a file that looks like a flag
     named = (os.path.join(".", word) if isinstance(word, Path) and str(word)[0] == "-" else str(word) for word in words)
     return [*start, *named]
 
 
 def typed_program(path: Path) -> str:
-    """A program as it can be typed here: by its name alone where the shell finds it by that, else by its path."""
+    """Shell word that runs a program: its name where the shell finds it by name, else its path."""
     return shlex.quote(_program(path))
 
 
@@ -143,7 +143,7 @@ def _program(path: Path) -> str:
         return path.name
     try:
         here = Path.cwd()
-    except OSError:  # it is gone
+    except OSError:  # the working directory is gone
         return str(path)
     typed = str(path.relative_to(here) if path.is_relative_to(here) else path)
     return typed if os.sep in typed else os.path.join(".", typed)
@@ -152,8 +152,8 @@ def _program(path: Path) -> str:
 def open_missing_streams() -> None:
     """Open the null device for each standard stream that was closed when the process began.
 
-    Python has None in the place of such a stream, and the next file that is opened gets its number, into which
-    libraries then print.
+    Python sets such a stream to None, and the next file that is opened gets its file descriptor, into which libraries
+    then print.
     """
     for name, mode in _MODES.items():
         if getattr(sys, name) is None:
@@ -173,13 +173,13 @@ def is_output_full(error: OSError) -> bool:
 
 
 def discard_output() -> None:
-    """Send what is still to be printed nowhere, because it cannot be written: Python would complain at exit."""
+    """Redirect unwritable standard output to the null device, so that Python does not complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
 def output_aside() -> Iterator[None]:
-    """Send what is printed to standard error, also by libraries that set ``sys.stdout`` or are not of Python."""
+    """Redirect output to standard error, also that of native libraries and of those that set ``sys.stdout``."""
     kept = os.dup(1)
     os.dup2(2, 1)
     try:

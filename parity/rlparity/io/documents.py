@@ -26,7 +26,7 @@ _SIMPLE: Mapping[Any, dict[str, Any]] = {
 
 
 def document_value(value: object) -> Any:  # noqa: ANN401 - a JSON value, but for NaN and infinity
-    """The JSON value of a document, or of a part of one."""
+    """Convert a document, or a part of one, to a JSON value."""
     if is_dataclass(value):
         parts = ((each, getattr(value, each.name)) for each in fields(value))
         return {each.name: document_value(part) for each, part in parts if part is not None or each.default is MISSING}
@@ -43,7 +43,7 @@ def schema_of(kind: Any) -> dict[str, Any]:  # noqa: ANN401 - a dataclass, or se
 
 
 def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a type
-    """The schema of a type; those of dataclasses, which are referred to, are put into ``parts``."""
+    """Schema of a type; the schemas of dataclasses are added to ``parts`` and referenced."""
     if kind in _SIMPLE:
         return _SIMPLE[kind]
     origin, inner = get_origin(kind), get_args(kind)
@@ -58,7 +58,7 @@ def _schema(kind: Any, parts: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
     if issubclass(kind, Enum):
         return {"enum": [each.value for each in kind]}
     if kind.__name__ not in parts:
-        parts[kind.__name__] = {}  # for those that hold themselves
+        parts[kind.__name__] = {}  # ends the recursion for a type that contains itself
         types = get_type_hints(kind)
         parts[kind.__name__] = {
             "type": "object",

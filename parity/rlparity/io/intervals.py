@@ -1,4 +1,4 @@
-"""95% intervals by the percentile bootstrap (Efron 1979), which never leave the range of what was counted."""
+"""95% intervals by the percentile bootstrap (Efron 1979), which never leave the range of the values."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,16 +6,16 @@ from numpy.typing import NDArray
 from rlparity.engine import Array
 
 FEWEST = 3
-"""Values without which there is no interval: of one or two, resamples say nothing but these."""
+"""Minimum number of values for an interval: resamples of one or two values say nothing new."""
 RESAMPLES = 2000
 TAILS = (2.5, 97.5)
-"""Percentiles that an interval lies between."""
+"""Percentiles that bound an interval."""
 _AT_ONCE = 250
-"""Resamples in one go, of which each takes a number for every value."""
+"""Resamples drawn at once, which limits memory: each one needs a number for every value."""
 
 
 def resampled_sums(values: Array) -> NDArray[np.float64]:
-    """The sums of as many rows of ``values`` (n, k), drawn with replacement: (RESAMPLES, k)."""
+    """Draw n rows of ``values`` (n, k) with replacement, RESAMPLES times; returns their sums (RESAMPLES, k)."""
     rng, count = np.random.default_rng(0), len(values)
     drawn = (rng.multinomial(count, np.full(count, 1 / count), size=_AT_ONCE) for _ in range(RESAMPLES // _AT_ONCE))
     return np.concatenate([often @ values for often in drawn])

@@ -1,7 +1,7 @@
-"""Reading files that somebody handed in: regular files only, up to a size, and nothing in them is believed or run.
+"""Safe reading of untrusted files: only regular files up to a size limit, without trusting or running their content.
 
-A pipe or a device would hang or never end, and a few bytes can claim to stand for terabytes. Whatever is wrong is an
-``Unreadable``, which says why in a few words; who asked for the file says by ``refused`` which it was and what to do.
+A pipe or a device may hang or never end, and a few bytes can claim to expand to terabytes. Every fault raises
+``Unreadable`` with a reason in a few words; the caller adds with ``refused`` which file it was and what to do.
 """
 
 import io
@@ -28,21 +28,21 @@ from rlparity.spaces import is_number
 MIB = 2**20
 GIB = 2**30
 _LONG_INTEGER = re.compile(r"[0-9_]{4301,}")
-"""Of more digits than Python converts."""
+"""Integers with more digits than Python converts."""
 _DEEP_KEY = re.compile(r"""(?<![\w."'-])(?:["'\w-]++[ \t]*+\.[ \t]*+){100}""")
-"""A dotted key of a hundred parts; the time that reading one takes grows with the square of their number."""
+"""Dotted keys of a hundred parts; the time to parse one grows with the square of the number of parts."""
 
 
 class Unreadable(Exception):
-    """Why a file cannot be read, as words that fit behind its name and a colon."""
+    """Reason why a file cannot be read, worded to follow its name and a colon."""
 
 
 @contextmanager
 def refused(path: Path, what: str, missing: str | None = None, broken: str = "correct it") -> Iterator[None]:
-    """Turn what reading a file raises into a UsageError of one sentence.
+    """Turn errors of reading a file into a UsageError of one sentence.
 
-    what: the file should hold. missing: what to do where there is none; None: FileNotFoundError is let through.
-    broken: what to do where it cannot be read.
+    what: kind of the file. missing: what to do where there is none; None: FileNotFoundError passes through.
+    broken: what to do where the file cannot be read.
     """
     try:
         yield
@@ -55,7 +55,7 @@ def refused(path: Path, what: str, missing: str | None = None, broken: str = "co
 
 
 def read_bytes(path: Path, limit: int) -> bytes:
-    """The content of a regular file of at most ``limit`` bytes.
+    """Read a regular file of at most ``limit`` bytes.
 
     Raises FileNotFoundError where there is none, and Unreadable for anything else that is wrong with it.
     """
@@ -66,7 +66,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
                 raise Unreadable("it is a pipe, a device or the like")
             if found.st_size > limit:
                 raise Unreadable(f"it is larger than {size_text(limit)}, the most that is read of such a file")
-            return file.read(found.st_size)  # never more than there was: what grows meanwhile has no end
+            return file.read(found.st_size)  # never more than the size above: a growing file may never end
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
@@ -74,22 +74,22 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 def _without_waiting(path: str, flags: int) -> int:
-    """Opens a file; of a pipe that nobody writes to, it comes back at once."""
+    """Open a file, without waiting for a writer where it is a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_text(path: Path, limit: int) -> str:
-    """The UTF-8 text in a file, without a byte order mark; raises as ``read_bytes`` does."""
+    """Read the UTF-8 text of a file, without a byte order mark; raises as ``read_bytes`` does."""
     return _text_of(read_bytes(path, limit))
 
 
 def read_json(path: Path, limit: int) -> Any:  # noqa: ANN401 - whatever JSON can say
-    """The JSON value in a file, no name in it given twice; raises as ``read_bytes`` does."""
+    """Read the JSON value in a file, refusing duplicate names; raises as ``read_bytes`` does."""
     return json_of(read_bytes(path, limit))
 
 
 def json_of(content: bytes) -> Any:  # noqa: ANN401 - whatever JSON can say
-    """The JSON value that some bytes are, no name in it given twice; raises Unreadable."""
+    """Parse bytes as a JSON value, refusing duplicate names; raises Unreadable."""
     text = _text_of(content)
     try:
         return json.loads(text, object_pairs_hook=_without_repeats)
@@ -102,12 +102,12 @@ def json_of(content: bytes) -> Any:  # noqa: ANN401 - whatever JSON can say
 
 
 def read_toml(path: Path, limit: int = MIB) -> dict[str, Any]:
-    """The tables in a TOML file; raises as ``read_bytes`` does."""
+    """Read the tables of a TOML file; raises as ``read_bytes`` does."""
     return toml_of(read_text(path, limit))
 
 
 def toml_of(text: str) -> dict[str, Any]:
-    """The tables that a TOML text is, its integers of 64 bits as ``is_number`` has them; raises Unreadable."""
+    """Parse a TOML text into tables, refusing integers of more than 64 bits (``is_number``); raises Unreadable."""
     try:
         if _DEEP_KEY.search(text):
             raise RecursionError
@@ -120,7 +120,7 @@ def toml_of(text: str) -> dict[str, Any]:
     except ValueError:
         raise Unreadable(_integer_fault(text)) from None
     values = [*content.items()]
-    for key, value in values:  # which grows
+    for key, value in values:  # the list grows during the loop
         if isinstance(value, dict | list):
             values += value.items() if isinstance(value, dict) else ((key, each) for each in value)
         elif type(value) is int and not is_number(value):
@@ -150,7 +150,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_zip(content: bytes, limit: int) -> dict[str, bytes]:
-    """The files in a zip archive by name, unpacked no more than ``limit`` bytes in all; raises Unreadable."""
+    """Unpack the files of a zip archive, by name, of at most ``limit`` bytes in total; raises Unreadable."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
@@ -167,7 +167,7 @@ def read_zip(content: bytes, limit: int) -> dict[str, bytes]:
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """One file of an archive; asked for as much as it claims, since without a number all that is there is unpacked."""
+    """Unpack one file of an archive, reading its declared size only: without a size, everything would be unpacked."""
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise Unreadable("it is packed in another way than zip's usual one")
     with archive.open(member) as file:
@@ -178,13 +178,13 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
 
 
 def read_npz(path: Path, limit: int) -> dict[str, NDArray[Any]]:
-    """The arrays in an ``.npz`` file by name, none of them of objects; raises as ``read_bytes`` does."""
+    """Read the arrays of an ``.npz`` file, by name, refusing object arrays; raises as ``read_bytes`` does."""
     files = read_zip(read_bytes(path, limit), limit)
     return {name.removesuffix(".npy"): _array(name, content) for name, content in files.items()}
 
 
 def _array(name: str, content: bytes) -> NDArray[Any]:
-    """The array in a ``.npy`` file, if all of it is there: no memory is taken for what a header merely claims."""
+    """Parse the array in a ``.npy`` file if it is complete: no memory is allocated for what a header merely claims."""
     file = io.BytesIO(content)
     try:
         read_header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}[npy.read_magic(file)]
@@ -198,10 +198,10 @@ def _array(name: str, content: bytes) -> NDArray[Any]:
 
 
 def size_text(size: int) -> str:
-    """``64 MiB``, ``4 GiB``."""
+    """Format a size, such as ``64 MiB`` or ``4 GiB``."""
     return f"{size // GIB} GiB" if size % GIB == 0 else f"{size // MIB} MiB"
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Accept an object of JSON: a dict whose keys are texts."""
+    """Tell whether a value is a JSON object: a dict whose keys are strings."""
     return isinstance(value, dict) and all(type(name) is str for name in value)

@@ -1,4 +1,4 @@
-"""Strict JSON: NaN and the infinities, for which JSON has no numbers, are the texts of ``NUMBERS``."""
+"""Strict JSON: NaN and infinities, which JSON numbers lack, are written as the strings of ``NUMBERS``."""
 
 import json
 import math
@@ -11,20 +11,20 @@ NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def json_text(value: object, **options: Any) -> str:  # noqa: ANN401 - those of json.dumps
-    """The strict JSON text of a value, with the options of ``json.dumps``; a reader calls ``number_of``."""
+    """Encode a value as strict JSON, with the options of ``json.dumps``; ``number_of`` decodes its numbers."""
     try:
         return json.dumps(value, allow_nan=False, **options)
-    except ValueError:  # few values hold such a number, so that only these are copied
+    except ValueError:  # few values hold NaN or infinity, and only these are copied
         return json.dumps(_strict(value), allow_nan=False, **options)
 
 
 def is_json_number(value: object) -> bool:
-    """Accept a number as ``json_text`` writes it; integers are of 64 bits."""
+    """Tell whether a JSON value is a number as ``json_text`` writes it; integers must fit 64 bits."""
     return is_number(value) or (isinstance(value, str) and value in NUMBERS)
 
 
 def number_of(value: object) -> Any:  # noqa: ANN401 - whatever JSON can say
-    """The number that a text stands for, where a JSON value is a number; any other value as it is."""
+    """Decode a number from a JSON value as ``json_text`` writes it; any other value is returned unchanged."""
     return NUMBERS.get(value, value) if isinstance(value, str) else value
 
 

@@ -1,4 +1,4 @@
-"""Consoles in which texts stay texts, and tables for terminals, for Markdown and for programs."""
+"""Console that prints text literally, and tables for terminals, Markdown and programs."""
 
 import html
 import math
@@ -16,13 +16,13 @@ SHOWN_ROWS = 20
 
 
 class PlainConsole(Console):
-    """Prints control characters as their codes, and takes nothing in a text for markup or the name of an emoji."""
+    """Console that prints control characters as escapes, and interprets no markup and no names of emoji."""
 
     def __init__(self, **options: object) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **options)  # type: ignore[arg-type]
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Render as rich does; the sequences that it writes itself for colours and the cursor come later."""
+        """Render as rich does, with control characters escaped; rich adds its own sequences for colours later."""
         for segment in super().render(renderable, options):
             text = segment.text
             if text.isprintable() or segment.control:
@@ -32,13 +32,13 @@ class PlainConsole(Console):
 
 
 class Table(RichTable):
-    """A table that folds in a narrow terminal what is too long for its column, where rich would cut it off.
+    """Table that wraps cells that are too long for a narrow terminal, where rich would truncate them.
 
-    In a file or a pipe no blanks end its lines: one long cell would make all of them as long.
+    In a file or a pipe, its lines have no trailing blanks: one long cell would make every line as long.
     """
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Render it as rich does."""
+        """Render the table as rich does, but for folded cells and trailing blanks."""
         for column in self.columns:
             column.overflow = "fold"
         rendered = super().__rich_console__(console, options)
@@ -53,8 +53,8 @@ class Table(RichTable):
 class Records:
     """Rows of JSON values, of which people are shown the first; a list of three is a mean and its interval.
 
-    name: for programs. title, note: over and under the table. most: how many rows are shown, None for all; rest: what
-    shows the others.
+    name: for programs. title, note: above and below the table. most: number of rows that are shown, None for all; rest:
+    words on how to see the others.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Records:
         return [list(map(_text, row)) for row in self.rows[: self.most]]
 
     def footer(self) -> str:
-        """What stands under the table, if anything."""
+        """Text below the table: the number of hidden rows, and the note."""
         more = len(self.rows[self.most :]) if self.most is not None else 0
         return " ".join(filter(None, [f"... and {more:,} more ({self.rest})." if more else "", self.note]))
 
@@ -79,7 +79,7 @@ class Records:
         return [dict(zip(self.header, row, strict=True)) for row in self.rows]
 
     def print(self, console: Console) -> None:
-        """Print it in a terminal."""
+        """Print the table and its footer."""
         table = Table(*self.header, title=Text(self.title), title_justify="left")
         for row in self.texts():
             table.add_row(*map(Text, row))
@@ -88,7 +88,7 @@ class Records:
             console.print(footer, soft_wrap=True)
 
     def markdown(self) -> str:
-        """A table of Markdown, and what stands under it."""
+        """Format as a Markdown table with its footer."""
         rows = self.header, ["---"] * len(self.header), *self.texts()
         table = "\n".join(f"| {' | '.join(map(markdown_text, row))} |" for row in rows)
         return f"{table}\n\n{markdown_text(self.footer())}".strip()
@@ -106,6 +106,6 @@ def _text(value: object) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """Text that Markdown shows as it is."""
+    """Escape a text so that Markdown shows it literally."""
     marked = "".join(f"\\{sign}" if sign in "\\`*_|[]~" else sign for sign in text.replace("\n", " "))
     return printable(html.escape(marked, quote=False))
