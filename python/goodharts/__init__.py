@@ -7,7 +7,7 @@ from rlparity import __version__ as __version__
 
 RULES_VERSION = VERSION
 
-if find_spec("gymnasium") is not None:  # an extra; whoever has it finds Goodharts-v0 registered
+if find_spec("gymnasium") is not None:  # an extra: where it is installed, Goodharts-v0 is registered
     import gymnasium
 
     gymnasium.register(

@@ -10,18 +10,18 @@ from goodharts.rules import OBSERVATION_SHAPE
 NetworkKind = Literal["cnn", "mlp"]
 NETWORKS: tuple[NetworkKind, NetworkKind] = ("cnn", "mlp")
 CHANNELS = (32, 64, 64)
-"""Of the convolutions of a ``cnn``."""
+"""Output channels of the convolutions of a ``cnn``."""
 SEEN = prod(OBSERVATION_SHAPE)
-"""Numbers of an observation."""
+"""Number of values of an observation."""
 CELLS = SEEN // OBSERVATION_SHAPE[0]
-"""Those of one channel."""
+"""Number of values of one channel."""
 PRIVILEGES = 2 + SEEN
 """Inputs of the critic alone: both counts of the episode in [-1, 1], and the ground-truth view."""
 
 
 @dataclass(frozen=True)
 class NetworkConfig:
-    """A network's size. kind: ``cnn`` or ``mlp``, for CPUs. privileged: whether the critic knows more (G8)."""
+    """Kind and size of a network. kind: ``cnn``, or ``mlp`` for CPUs. privileged: the critic has more inputs (G8)."""
 
     kind: NetworkKind = "cnn"
     hidden: int = 512
@@ -29,6 +29,6 @@ class NetworkConfig:
 
 
 def network_config(training: Training, on_cpu: bool) -> NetworkConfig:
-    """The network that settings ask for; ``auto`` is the mlp on a CPU, and the cnn elsewhere."""
+    """The network for these settings; ``auto`` is the mlp on a CPU, and the cnn elsewhere."""
     auto: NetworkKind = "mlp" if on_cpu else "cnn"
     return NetworkConfig(auto if training.network == "auto" else training.network, training.hidden, training.privileged)

@@ -30,11 +30,11 @@ from rlworldkit.bench.timing import alone
 from rlworldkit.bench.train import compiled as compiled_update
 
 STEPS = 200
-"""Of every game in a sample of the torch engine, at least."""
+"""Fewest steps of every game in a sample of the torch engine."""
 STEPS_OF_ALL = 200_000
-"""Of all games together in such a sample, at least: few games take short steps."""
+"""Fewest steps of all games together in a sample of the torch engine, since steps of few games are short."""
 CPU_STEPS = 4
-"""Of each game in a sample of the cnn on a CPU, where the documented rollout takes minutes."""
+"""Steps of each game in a sample of the cnn on a CPU, where the documented rollout takes minutes."""
 
 _MODE = MODES[DEFAULT_MODE]
 
@@ -42,9 +42,9 @@ _MODE = MODES[DEFAULT_MODE]
 def measure_env(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
     """``env_steps_per_second_torch`` and ``…_jax``: steps of all games a second in mode ground_truth.
 
-    Both play random actions; every observation is written as the float32 that a network reads, and games that end start
-    anew in the same step. The torch engine plays on the CPU with torch's threads, the JAX engine as that of any world
-    (``rlworldkit.bench.env``). First samples warm up and are not counted.
+    Both play random actions; every observation is written as the float32 that a network reads, and games that end
+    restart in the same step. The torch engine plays on the CPU with torch's threads, the JAX engine like that of any
+    world (``rlworldkit.bench.env``). First samples warm up and are not counted.
     """
     prices = price_values(world)
     games = Games(_MODE, num_envs, prices=prices)
@@ -74,8 +74,8 @@ def measure_train(world: World, num_envs: int, repetitions: int) -> Iterator[Rec
     All is on the device that training would choose; a first sample warms up and is not counted. Memory of torch is not
     measured.
 
-    On a CPU a sample's rollout with the cnn has ``CPU_STEPS`` steps of each game: all of an update, but for its
-    optimizer's step and one look ahead, takes time by the step, so that fewer steps take as long each.
+    On a CPU a sample's rollout with the cnn has ``CPU_STEPS`` steps of each game: except for the optimizer's step and
+    one more forward pass, the time of an update is proportional to its steps, so the time per step hardly changes.
     """
     device, backend = choose_device(), jax.default_backend()
     config = dataclasses.replace(Config(), prices=Prices(**changed_prices(world)))

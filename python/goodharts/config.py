@@ -1,8 +1,8 @@
-"""The configuration: `config.default.toml`, a user's `config.toml`, the environment and the flags.
+"""Configuration from `config.default.toml`, a user's `config.toml`, the environment and the flags.
 
-The later of these win. Every setting stands once, as a field with its default, the values it may have and its meaning;
-``config.default.toml`` in the root of the repository is what ``as_toml`` makes of them, and whoever changes a value
-there has changed the default of that checkout. An installed package has no such file: `goodharts config` prints it.
+Later sources override earlier ones. Every setting is defined once, as a field with its default, range and meaning;
+``as_toml`` writes all of them to ``config.default.toml`` in the root of the repository, where a change of a value
+changes the default of that checkout. An installed package has no such file: `goodharts config` prints it.
 """
 
 import os
@@ -23,7 +23,7 @@ from rlworldkit.settings import setting
 DEFAULTS_FILE = Path(__file__).resolve().parents[2] / "config.default.toml"
 USER_FILE = "config.toml"
 MODEL = ".pth"
-"""The ending of a model's file."""
+"""Suffix of a model's file."""
 _PREFIX = "GOODHARTS_"
 _SHORT = {"GOODHARTS_DEVICE": ("runtime", "device")}
 
@@ -33,16 +33,16 @@ ENGINES: tuple[EngineName, EngineName] = ("torch", "jax")
 TORCH, JAX = ENGINES
 COMPILE_MODES = ("reduce-overhead", "max-autotune")
 BENCHMARK_UPDATES = 5
-"""Measured updates of ``--benchmark``, unless it is told otherwise."""
+"""Default number of measured updates of ``--benchmark``."""
 
 _ROLLOUT = IntRange(1, 2**16)
 _RATE = FloatRange(0, 1)
 _WEIGHT = FloatRange(0, 1e6)
 _ITEMS = IntRange(0, NUM_CELLS // 4)
-"""Of a kind: with both kinds half of the grid stays empty, and what is placed needs few draws."""
+"""Range of the counts of food and of poison: at least half of the grid stays empty, so that placing takes few draws."""
 _ENERGY = FloatRange(-1000, 1000)
 _PRICE, _UNITS = FloatRange(-1000, 1000), 100_000
-"""Of the reward, and the hundred-thousandths in one."""
+"""Range of the prices of the reward, and hundred-thousandths per unit of reward."""
 _PRICES = {
     "energy": {
         **{name: ("world", f"{name}_energy") for name in ("step", "food", "poison")},
@@ -68,18 +68,18 @@ def mode_of(content: Mapping[str, Any]) -> str:
 
 
 class Modes(Values):
-    """Modes by name, separated by commas, and ``others`` that a command knows; ``all`` is the four default ones."""
+    """Modes by name, separated by commas, and the ``others`` of a command; ``all`` is the four default modes."""
 
     def __init__(self, *others: str) -> None:
         self._names = (*MODES, *others)
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        """Anything that is no tuple of them."""
+        """Reject anything but a tuple of these names."""
         fits = isinstance(value, tuple) and value and all(mode in self._names for mode in value)
         return None if fits else f"must be {ALL}, or one or more of {', '.join(self._names)}, separated by commas"
 
     def read(self, word: str) -> tuple[str, ...]:
-        """The modes, each once."""
+        """Split the names at commas, and return each once."""
         words = [name.strip() for name in word.split(",")]
         return tuple(dict.fromkeys(mode for name in words for mode in (DEFAULT_MODES if name == ALL else (name,))))
 
@@ -216,7 +216,7 @@ class Config(Sections):
         return self.training.n_envs * self.training.steps_per_env
 
     def numbers(self) -> Numbers:
-        """The world in whole numbers (G9), but for the prices of the reward."""
+        """The world in integers (G9), without the prices of the reward."""
         world, training = self.world, self.training
         thousandths = {
             **{name: getattr(world, name) for name in ("start_energy", "step_energy", "food_energy", "poison_energy")},
@@ -235,8 +235,8 @@ class Config(Sections):
     def price_values(self, mode: str) -> PriceValues:
         """The prices of a mode (G12), in hundred-thousandths, rounded once.
 
-        [prices] goes over what another section sets, and that over the game's own. Of an energy or interestingness the
-        price is what ``numbers`` makes of it.
+        [prices] overrides the other sections, which override the game's defaults. The price of an energy or
+        interestingness is rounded as in ``numbers``.
         """
         prices = PRICES[MODES[mode].rewarded_for]
         for name, (section, key) in _PRICES[MODES[mode].rewarded_for].items():
@@ -249,7 +249,7 @@ class Config(Sections):
         return tuple(prices._replace(**given))
 
     def changed_prices(self, mode: str) -> dict[str, float]:
-        """Those of ``price_values`` that are not the game's own, by name, in reward."""
+        """The prices of ``price_values`` that differ from the game's defaults, by name, in reward."""
         own = PRICES[MODES[mode].rewarded_for]
         each = zip(own._fields, own, self.price_values(mode), strict=True)
         return {name: value / _UNITS for name, default, value in each if value != default}
@@ -275,16 +275,16 @@ class Config(Sections):
 def read_config(
     flags: Layer | None = None, folder: Path | None = None, environ: Mapping[str, str] | None = None
 ) -> Config:
-    """The configuration as all together says: ``flags`` go over the rest; ``folder`` may have a ``config.toml``.
+    """Read the configuration from all sources; ``flags`` override the rest, and ``folder`` may have a ``config.toml``.
 
-    Raises UsageError where a file cannot be read, or a name or value is impossible; the sentence names where it stands.
+    Raises UsageError where a file cannot be read, or a name or value is invalid; the message names the place.
     """
     files = DEFAULTS_FILE, (folder or Path()) / USER_FILE
     return Config.layered(files, os.environ if environ is None else environ, _PREFIX, _SHORT, flags or {}).validated()
 
 
 def as_toml() -> str:
-    """The file ``config.default.toml``."""
+    """Content of the file ``config.default.toml``."""
     return Config.as_toml(
         "Every setting and its default. Copy what you want to change into config.toml, which wins over this file."
     )

@@ -13,8 +13,8 @@ _CPU_INFO = Path("/proc/cpuinfo")
 def choose_device(name: str = AUTO, local_rank: int = 0) -> torch.device:
     """The device of this name; ``auto`` is the first accelerator that there is, else the CPU.
 
-    Where several processes share a machine each takes the GPU of its ``local_rank``, unless one is named by number.
-    Raises UsageError that says what there is, where the device is missing.
+    Where several processes share a machine, each takes the GPU of its ``local_rank``, unless ``name`` has a number.
+    Raises UsageError, which lists the available devices, where the device is missing.
     """
     if name == AUTO:
         name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
@@ -32,9 +32,9 @@ def available_devices() -> list[str]:
 
 
 def prepare(device: torch.device) -> None:
-    """Let torch look for the fastest convolutions, where it keeps what it found.
+    """Make a GPU current and let torch search for the fastest convolutions, except on ROCm.
 
-    ROCm's MIOpen does not keep it from one process to the next, and its search takes longer than it saves.
+    ROCm's MIOpen does not keep the results from one process to the next, and its search takes longer than it saves.
     """
     if device.type == "cuda":
         torch.cuda.set_device(device)
@@ -45,7 +45,7 @@ def prepare(device: torch.device) -> None:
 def mixed_precision(device: torch.device, is_wanted: bool = True) -> torch.dtype | None:
     """Return the dtype of matrix products: bfloat16 where the hardware has it, None (float32) elsewhere.
 
-    CPUs have it with AMX; those that merely emulate it are slower than in float32.
+    CPUs with AMX have it; other CPUs emulate it, which is slower than float32.
     """
     if not is_wanted:
         return None

@@ -27,14 +27,14 @@ from rlworldkit.jax.threefry import Seed
 
 
 class CompactObservation(NamedTuple):
-    """An observation as rollouts store it, 96 bytes: rows of bits, and the episode's food and poison, int32 (2,)."""
+    """Observation as rollouts store it, 96 bytes: rows of bits, and the episode's food and poison, int32 (2,)."""
 
     view: View
     counts: Array
 
 
 class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
-    """Goodharts in JAX, a mode. Observations are float32 (2, 11, 11) in [0, 1] (G7), actions 0-7 (G4).
+    """One mode of Goodharts in JAX. Observations are float32 (2, 11, 11) in [0, 1] (G7), actions 0-7 (G4).
 
     numbers: of its world (G9). evaluating: by the rules of an evaluation, where the next game of one that ended is its
     agent's next life (G6).
@@ -101,7 +101,7 @@ class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
     def privileges(self, compact: CompactObservation) -> Array:
         """Return the inputs of a privileged critic beside an observation (G8): float32 (n, PRIVILEGES).
 
-        Counts are scaled from their range in training to [-1, 1], and 0 where there is only one.
+        Counts are scaled from their range in training to [-1, 1], and are 0 where the range has only one value.
         """
         numbers = self._variant.numbers
         least = np.array([numbers.min_food, numbers.min_poison], np.float32)
@@ -139,7 +139,7 @@ class GoodhartsJaxEnv(JaxEnv, world=GROUND_TRUTH):
 
 @cache
 def env_of(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, evaluating: bool = False) -> GoodhartsJaxEnv:
-    """Return the environment that all engines of a mode in this process play, so that they share their programs."""
+    """Return the environment of all engines of a mode in this process, so that they share compiled programs."""
     return GoodhartsJaxEnv(mode, numbers, evaluating)
 
 

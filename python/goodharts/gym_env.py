@@ -12,11 +12,11 @@ from rlworldkit.envs.vector_env import WorldVectorEnv
 class GoodhartsEnv(WorldEnv):
     """Goodharts in training: an agent eats on a torus of 128x128 cells, and may be rewarded for the wrong thing.
 
-    Observation: Box(0, 1, (2, 11, 11), float32), what lies around the agent in two channels, rows first (G7). In the
-    modes ``ground_truth`` and ``ground_truth_handhold``: where food is, where poison is. In the others both channels
-    show how interesting a cell is: food 1, poison 0.5.
+    Observation: Box(0, 1, (2, 11, 11), float32), the cells around the agent in two channels, rows first (G7). In the
+    modes ``ground_truth`` and ``ground_truth_handhold`` one channel shows food, the other one poison. In the other
+    modes both channels show how interesting a cell is: food 1, poison 0.5.
 
-    Action: Discrete(8), the king's moves in the order of G4; all are valid always.
+    Action: Discrete(8), the king's moves in the order of G4; all are always valid.
 
     Reward: by the mode (G12), clipped to [-20, 20]. ``info["reward_breakdown"]`` has its components ``step``,
     ``food``, ``poison``, ``death`` and ``shaping``.

@@ -1,4 +1,4 @@
-"""Trained models, ``models/ppo_{mode}.pth``: their files, plain values and tensors alone, and the agents in them."""
+"""Trained models, ``models/ppo_{mode}.pth``: their files, of plain values and tensors only, and their agents."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -42,11 +42,11 @@ Trained = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Model:
-    """A trained network, which judges what an agent sees on its device, in float32.
+    """A trained network, which evaluates observations on its device, in float32.
 
     config: the settings that it was trained with. update, timesteps: how long it was trained. policy: the network,
-    whose values are in units of reward. A critic that knows more than an observation tells has values in complete
-    states alone.
+    whose values are in units of reward. A privileged critic reads more than an observation, and so has values of
+    complete states only.
     """
 
     mode: str
@@ -65,12 +65,12 @@ class Model:
 
     @torch.inference_mode()
     def logits(self, observations: Floats) -> Floats:
-        """The policy alone."""
+        """Logits (n, 8) of the policy, without values."""
         return self.policy.logits(self._seen(observations)).cpu().numpy()
 
     @torch.inference_mode()
     def layers(self, observations: Floats) -> list[tuple[str, Floats]]:
-        """Return what the policy sees, and the activations of its hidden layers, by name."""
+        """Return the policy's input and the activations of its hidden layers, by name."""
         layers = self.policy.layers(self._seen(observations))
         return [("seen", observations), *((name, layer.cpu().numpy()) for name, layer in layers)]
 
@@ -82,19 +82,19 @@ class Model:
         return self.policy(*self._inputs(torch.from_numpy(codes), counts))[1].numpy()
 
     def network(self) -> NumpyNetwork:
-        """The network in numpy, with parameters as rlworldkit's trainer has them."""
+        """The network in NumPy, with parameters named as in rlworldkit's trainer."""
         from goodharts.networks import params_of  # JAX takes a while to import
 
         return NumpyNetwork(params_of(self.policy.config, self.policy.cpu().state_dict()), NUMPY_NETWORKS)
 
     def settings(self) -> Mapping[str, Any]:
-        """The settings of the training."""
+        """The settings of the training, with its length, discount and changed prices."""
         config = Config().over(self.config, "The model")
         trained = {"config": self.config, "update": self.update, "timesteps": self.timesteps}
         return {**trained, "gamma": config.training.gamma, PRICES: config.changed_prices(self.mode)}
 
     def agent(self, path: Path = Path()) -> Agent:
-        """Its agent; raises UsageError where the world that it was trained in is impossible."""
+        """The agent of this model; raises UsageError where the world in which it was trained is impossible."""
         numbers_of(self.config)
         values_in = self.values_in if self.policy.config.privileged else None
         return Agent(self, path, self.network, self.settings, values_in, self.layers)
@@ -105,7 +105,7 @@ class Model:
         return Inputs(MODES[self.mode], numbers, self.policy.config.privileged, torch.device("cpu"))
 
     def _seen(self, observations: Floats) -> torch.Tensor:
-        # a copy: engines may lend theirs
+        # a copy: engines may overwrite their arrays
         return torch.tensor(observations, device=self.policy.policy.weight.device)
 
 
@@ -119,7 +119,7 @@ def write_model(path: Path, model: Model) -> None:
         "timesteps": model.timesteps,
         "weights": model.policy.state_dict(),
     }
-    memory = io.BytesIO()  # torch's own writer turns a full disk into errors of its own
+    memory = io.BytesIO()  # torch's own file writer hides the error of a full disk behind others
     torch.save(content, memory)
     with replacing(path) as file:
         file.write(memory.getbuffer())
@@ -138,10 +138,10 @@ def read_model(path: Path) -> Model:
 def _read_torch(path: Path) -> dict[str, Any]:
     """Read the plain values and tensors in a file; raises FileNotFoundError, or Unreadable for all else."""
     content = read_bytes(path, LIMIT)
-    read_zip(content, LIMIT)  # whole, and no larger than it seems
+    read_zip(content, LIMIT)  # raises for a damaged archive, or for one that is too large when unpacked
     try:
         found = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
-    except Exception as error:  # damaged files fail in every way there is
+    except Exception as error:  # damaged files can raise any exception
         fault = "it holds more than plain values and tensors, or is damaged"
         raise Unreadable(f"{fault} ({type(error).__name__})") from None
     if not is_object(found) or "format" not in found:
@@ -152,7 +152,7 @@ def _read_torch(path: Path) -> dict[str, Any]:
 
 
 def _training_in(content: Mapping[str, Any]) -> tuple[Trained, int, int]:
-    """The settings by section and key, the updates and the timesteps that a file names; raises Unreadable."""
+    """The settings by section and key, the updates and the timesteps in a file; raises Unreadable."""
     config = content.get("config")
     if not is_object(config) or not all(is_object(section) for section in config.values()):
         raise Unreadable("it does not say which settings it was trained with")
@@ -163,7 +163,7 @@ def _training_in(content: Mapping[str, Any]) -> tuple[Trained, int, int]:
 
 
 def _network_of(weights: object) -> NetworkConfig:
-    """The network that has weights of these names and of this width; raises Unreadable where there is none."""
+    """The network to which these weights belong, by names and width; raises Unreadable where there is none."""
     shape: Sequence[int] = getattr(weights.get("policy.weight"), "shape", ()) if is_object(weights) else ()
     if not is_object(weights) or len(shape) != 2 or not 0 < shape[1] <= _WIDEST:
         raise Unreadable("its weights are those of another network")
@@ -188,16 +188,16 @@ def load_weights(module: nn.Module, weights: object) -> None:
 
 def policy_of(network: NetworkConfig, weights: object) -> ActorCritic:
     """Return a network with these weights; raises Unreadable as ``load_weights``."""
-    with torch.device("meta"):  # no memory is taken for what a file merely claims
+    with torch.device("meta"):  # takes no memory for sizes that a file only claims
         policy = ActorCritic(network)
     load_weights(policy, weights)
     return policy.eval()
 
 
 def training_of(agent: Agent) -> tuple[Trained, dict[str, int]]:
-    """The settings that an agent was trained with, and its ``update`` and ``timesteps``; nothing where none are known.
+    """The settings that an agent was trained with, and its ``update`` and ``timesteps``; empty or 0 where unknown.
 
-    Raises UsageError where its file says something else there.
+    Raises UsageError where its file has values of another kind there.
     """
     try:
         config, update, timesteps = _training_in({"config": {}, "update": 0, "timesteps": 0, **agent.settings()})
@@ -207,9 +207,9 @@ def training_of(agent: Agent) -> tuple[Trained, dict[str, int]]:
 
 
 def numbers_of(trained: Trained, config: Config | None = None, source: str = "The model") -> Numbers:
-    """The world of a training; with a configuration that of an evaluation by it, else as the training says.
+    """The world in which an agent was trained; with ``config``, that world with the evaluation settings of ``config``.
 
-    Raises UsageError, which names the ``source`` of the model, where that world is impossible.
+    Raises UsageError, which names the ``source`` of the model, where the world is impossible.
     """
     left_out = () if config is None else ("evaluation", "runtime")
     kept = {name: values for name, values in trained.items() if name not in left_out}

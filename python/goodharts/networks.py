@@ -34,8 +34,8 @@ class Cnn(nn.Module):
     def __call__(self, observation: Array) -> Array:
         """Convolve; on a CPU by matrix products, since XLA's convolutions are slow there inside loops.
 
-        Their patches are nine times as large as the boards, so few boards have theirs at once, and have them anew when
-        gradients are taken.
+        Their patches are nine times as large as the boards, so they are made for few boards at a time, and made again
+        for the gradients.
         """
         layers = []
         for number, (inputs, outputs) in enumerate(pairwise((OBSERVATION_SHAPE[0], *CHANNELS)), start=1):
@@ -76,7 +76,7 @@ def torch_weights(shape: NetworkConfig, params: Params) -> dict[str, NDArray[np.
 
 
 def _names(shape: NetworkConfig, head: ValueHead) -> dict[str, tuple[str, str, str]]:
-    """Torch's name of each layer, and the layer, kernel and bias that it is here."""
+    """Torch's name of each layer -> the names of its layer, kernel and bias in Flax."""
     dense = ["body.dense1", "body.dense"] if shape.kind == "mlp" else ["body.dense"]
     names = {name: hidden_layer(RELU, number) for number, name in enumerate(dense)}
     names |= {"policy": "policy", "value": HEADS[head].layer} | ({"joined.0": CRITIC} if shape.privileged else {})
@@ -90,7 +90,7 @@ def _names(shape: NetworkConfig, head: ValueHead) -> dict[str, tuple[str, str, s
 def _convolved(
     layers: list[tuple[Array, Array]], dtype: str, convolution: Callable[[Array, Array], Array], observation: Array
 ) -> Array:
-    """convolution: of boards (n, rows, columns, channels) with a kernel (out, in, 3, 3), to as many cells."""
+    """Apply all layers. convolution: of boards (n, rows, columns, channels) with a kernel (out, in, 3, 3)."""
     out = observation.transpose(0, 2, 3, 1)
     for kernel, bias in layers:
         out = jax.nn.relu(convolution(out.astype(dtype), kernel.astype(dtype)) + bias)

@@ -26,4 +26,4 @@ def cnn(params: Mapping[str, Any], observations: Floats) -> Floats:
 
 
 NUMPY_NETWORKS: Mapping[str, NumpyEncoder | None] = {"mlp": None, "cnn": cnn}
-"""The kinds of networks, by name."""
+"""Encoders of the kinds of networks, by name."""

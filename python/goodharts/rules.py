@@ -1,7 +1,7 @@
 """Names, orders and sizes of Goodharts, and the numbers that a configuration may change (G).
 
-Everything in Python that counts actions, components or modes counts them here. How they are used is not here: each
-engine holds its own tables, because the engines are independent witnesses.
+All Python code takes the counts of actions, components and modes from here. Their use is not here: each engine has its
+own tables, so that a comparison of the engines can find a wrong one.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import Literal
 from rlparity.errors import UsageError
 
 VERSION = "1"
-"""Of the rules; it changes whenever the same seed and actions could give another game."""
+"""Version of the rules; it changes whenever the same seed and actions could give another game."""
 
 SIZE = 128
 """Rows and columns of the grid, which is a torus (G1)."""
@@ -24,15 +24,15 @@ VIEW = 2 * REACH + 1
 OBSERVATION_SHAPE = (2, VIEW, VIEW)
 
 MOVES = ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1))
-"""Additions of actions 0-7 to x and y (G4)."""
+"""Changes of x and y by actions 0-7 (G4)."""
 ACTIONS = ("up_left", "left", "down_left", "up", "down", "up_right", "right", "down_right")
-"""Their names, with y growing downwards."""
+"""Names of the actions, with y growing downwards."""
 COMPONENTS = ("step", "food", "poison", "death", "shaping")
-"""Of the reward, in the order of G12; integers in hundred-thousandths."""
+"""Components of the reward, in the order of G12; integers in hundred-thousandths."""
 COMPONENT_UNIT = 1e-5
 
 FACTS = ("energy", "steps")
-"""Facts of a game beside its observation: energy in thousandths, and steps of this life."""
+"""Facts of a game besides its observation: energy in thousandths, and steps of this life."""
 EVENTS = ("ate_food", "ate_poison", "death")
 """Events of a step."""
 
@@ -40,8 +40,8 @@ STATE_FIELDS = ("food", "poison", "x", "y", "energy", "steps", "event", "key", "
 """The keys of a complete state (G13)."""
 
 MOST_ITEMS = 16_000
-"""Food and poison together that an episode may be given: placing so many takes about 61,500 draws, and the site has
-addresses for twice as many (G10). For all of the grid's cells they would not do."""
+"""Most food and poison together in an episode: placing so many takes about 61,500 draws, and the site has addresses for
+twice as many (G10), which would not be enough for all cells of the grid."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Numbers:
     """Numbers of the world that a configuration may change, as integers (G9); the defaults are the rules'.
 
     Energies and interestingness in thousandths, the clip of the reward in hundred-thousandths.
-    min_food … max_poison: from what an episode's counts are drawn (G3). max_steps: where an episode is truncated (G5).
-    evaluation_food, evaluation_poison: the counts of an evaluation. The ranges of each are those of its setting; raises
-    UsageError, which names them, for counts that do not go together.
+    min_food … max_poison: ranges of an episode's counts (G3). max_steps: steps until an episode is truncated (G5).
+    evaluation_food, evaluation_poison: the counts of an evaluation. The range of each is that of its setting; raises
+    UsageError for counts that contradict each other or are too large together.
     """
 
     start_energy: int = 1000
@@ -80,7 +80,7 @@ class Numbers:
                 raise UsageError(f"{names} are {items:,} together: a grid is given at most {MOST_ITEMS:,} items.")
 
     def most_items(self, evaluating: bool) -> int:
-        """Food and poison together in an episode, at most (G3)."""
+        """Most food and poison together in an episode (G3)."""
         return self.evaluation_food + self.evaluation_poison if evaluating else self.max_food + self.max_poison
 
 
@@ -91,8 +91,8 @@ DEFAULT_NUMBERS = Numbers()
 class Mode:
     """A mode: an agent's view, its reward, and whether it can die in training.
 
-    sees_truth: the observation says food and poison apart (G7). rewarded_for: ``energy``, ``interest`` or
-    ``handhold`` (G12). is_mortal: in training (G5); in an evaluation everybody is. is_default: one of ``all``.
+    sees_truth: the observation tells food from poison (G7). rewarded_for: ``energy``, ``interest`` or
+    ``handhold`` (G12). is_mortal: in training (G5); in an evaluation all agents are. is_default: part of ``all``.
     """
 
     name: str

@@ -10,7 +10,7 @@ from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 class GoodhartsVecEnv(WorldVecEnv):
     """``num_envs`` games of Goodharts; `gym_env.GoodhartsEnv` describes one, `WorldVecEnv` the options of many.
 
-    With the same seeds all is as of ``DummyVecEnv`` over ``GoodhartsEnv``.
+    With the same seeds the results are those of ``DummyVecEnv`` over ``GoodhartsEnv``.
     """
 
     def __init__(self, num_envs: int, *, mode: str = DEFAULT_MODE, **options: Any) -> None:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""What episodes of Goodharts are reported by: ``SCORE``."""
+"""Statistics of Goodharts episodes: ``SCORE``."""
 
 from collections.abc import Sequence
 
@@ -8,14 +8,14 @@ DIED = "died"
 
 
 def statistics(counts: Counts) -> Summary:
-    """How much ``food`` and ``poison`` was eaten in an episode."""
+    """Amounts of ``food`` and ``poison`` eaten in each episode."""
     return dict(zip(("food", "poison"), counts.events.T, strict=True))
 
 
 def metrics(summaries: Sequence[Summary]) -> dict[str, float]:
     """Mean ``eaten/food`` and ``eaten/poison`` of an episode, and ``eaten/efficiency``, the share of food.
 
-    That share is left out where nothing was eaten.
+    ``eaten/efficiency`` is left out where nothing was eaten.
     """
     food, poison = (sum(summary[name] for summary in summaries) for name in ("food", "poison"))
     eaten = {"eaten/food": food / len(summaries), "eaten/poison": poison / len(summaries)}

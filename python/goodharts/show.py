@@ -1,4 +1,4 @@
-"""How Goodharts is watched, played and viewed."""
+"""Display of Goodharts for watch, play and view: ``SHOW``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def mode_of(path: Path, wanted: str | None) -> str | None:
 
 
 def _end(before: State, after: State, action: int, ending: str | None) -> tuple[End | None, str]:
-    """Of a death, what it was; where is no matter on a board that has the agent in the middle."""
+    """The cause of a death; without a place, since the drawn board has the agent in the middle."""
     lost = before["energy"] - after["energy"]
     return None, "" if ending != DIED else ", starved" if lost <= DEFAULT_NUMBERS.step_energy else ", poisoned"
 

@@ -1,4 +1,4 @@
-"""The dict of a game (G13): its ranges, and the sentence for each that no game can have, on whichever engine."""
+"""Validation of the dict of a game (G13), for both engines: ranges, and an error message for each violation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ _RANGES = {
 
 
 def refuse_impossible(state: Mapping[str, Any]) -> None:
-    """Raises StateRefused, one sentence that names the field and the fault, for what breaks a rule or a range."""
+    """Raise StateRefused, one sentence that names the field and the fault, for a state that breaks a rule or range."""
     if not isinstance(state, Mapping):
         raise StateRefused(f"a state must be an object with named fields, not {type(state).__name__}.")
     fields = ", ".join(STATE_FIELDS)

@@ -1,4 +1,4 @@
-"""The networks that policies and values are computed by (G8), in torch."""
+"""Networks of policies and values (G8) in torch."""
 
 from collections import OrderedDict
 from itertools import pairwise
@@ -14,7 +14,7 @@ from goodharts.torch_env.tables import channels
 
 
 class ActorCritic(nn.Module):
-    """Policy and value over one body. The value joins the privileges after it; the policy never sees them."""
+    """Policy and value heads on one body. Only the value head also reads the privileges, joined after the body."""
 
     def __init__(self, config: NetworkConfig) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class ActorCritic(nn.Module):
         return self.policy(seen), self.value(known)[:, 0]
 
     def logits(self, observation: Tensor) -> Tensor:
-        """Logits (n, 8) alone, as an agent plays by."""
+        """Logits (n, 8) alone, for an agent that plays."""
         return self.policy(self.body(observation))
 
     def layers(self, observation: Tensor) -> list[tuple[str, Tensor]]:
@@ -58,7 +58,7 @@ class ActorCritic(nn.Module):
 
 
 class Inputs:
-    """Turns compact observations into what a policy sees (G7) and what its critic knows beside it (G8)."""
+    """Converter from compact observations to the inputs of a policy (G7) and the extra inputs of its critic (G8)."""
 
     def __init__(self, mode: Mode, numbers: Numbers, privileged: bool, device: torch.device) -> None:
         self._mode, self._privileged = mode, privileged
@@ -69,8 +69,8 @@ class Inputs:
     def __call__(self, codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor | None]:
         """Observations, float32 (n, 2, 11, 11), and privileges, float32 (n, PRIVILEGES), for a privileged critic.
 
-        codes: int8 (n, 121). counts: the episodes' food and poison (n, 2), which privileges have on the scale from -1
-        to 1 of their training range, and as 0 where there is only one.
+        codes: int8 (n, 121). counts: the episodes' food and poison (n, 2); privileges have them scaled from their range
+        in training to [-1, 1], and as 0 where the range has only one value.
         """
         if not self._privileged:
             return observation_of(codes, self._channels), None

@@ -28,13 +28,13 @@ from rlworldkit.jax.xla import enable_compilation_cache, for_mutants, traced_pro
 
 _PACKAGE = Path(__file__).resolve().parent
 _MOST_PRICE = 10**8
-"""In hundred-thousandths: 1,000."""
+"""Largest price, a reward of 1,000, in hundred-thousandths."""
 _KEYS_EVENT = np.uint32(2**32 - 1)
 """The event whose draws are the keys of a run's games (G10)."""
 
 
 def open_torch(mode: Mode, games: int, options: EngineOptions = EngineOptions(), **how: Any) -> BatchEngine:  # noqa: ANN401 - as TorchEngine has them
-    """The canonical engine, on the CPU unless ``device`` is given; raises EngineError where torch is not installed."""
+    """Open the torch engine, on the CPU unless ``device`` is given; raises EngineError where torch is not installed."""
     try:
         from goodharts.torch_env.adapter import TorchEngine
     except ModuleNotFoundError as error:
@@ -51,7 +51,7 @@ def open_jax(
     numbers: Numbers = DEFAULT_NUMBERS,
     evaluating: bool = False,
 ) -> BatchEngine:
-    """The second engine, jitted in this process; compiled programs are cached for the next one."""
+    """Open the JAX engine, jitted in this process; compiled programs are cached for later processes."""
     enable_compilation_cache("goodharts")
     from rlworldkit.jax.engine import JaxEngine
 
@@ -70,7 +70,7 @@ def _bench(engine: str, reference: str, mode: Mode) -> MutationBench:
     """A bench of ``rlparity mutants``: a copy of an engine's source, with the faults that show in a mode."""
     parts = (f"{engine}_{part}" for part in ("world", mode.rewarded_for, "mortal" if mode.is_mortal else "frozen"))
     mutants = read_mutants(_PACKAGE / "mutants.toml", *parts, folder=f"goodharts/{engine}_env/")
-    packages = (_PACKAGE.name, "rlworldkit")  # whose integers of 64 bits the JAX engine has
+    packages = (_PACKAGE.name, "rlworldkit")  # the JAX engine uses rlworldkit's 64-bit integers
     program = partial(_traced, mode) if engine == "jax" else None
     return MutationBench(engine, reference, _PACKAGE.parent, mutants, _with_source, program=program, parts=packages)
 
@@ -85,13 +85,13 @@ def _with_source(copy: Path) -> Mapping[str, str]:
 
 
 def _prices(mode: Mode) -> tuple[Price, ...]:
-    """The prices of a mode, whose sum an int32 always holds: with shaping that is less than 4 · 10⁸."""
+    """The prices of a mode, in ranges whose sum always fits an int32: with shaping it is less than 4 · 10⁸."""
     own = PRICES[mode.rewarded_for]
     return tuple(Price(name, default, -_MOST_PRICE, _MOST_PRICE) for name, default in own._asdict().items())
 
 
 def _accepted(mode: Mode, *, is_mortal: bool) -> tuple[str, ...]:
-    """What comparisons of a mode at its own prices never show."""
+    """Limitations that comparisons of a mode at its default prices always have (``World.accept``)."""
     free = ("component shaping is always 0",) if mode.rewarded_for == "interest" else ()
     immortal = () if is_mortal else ("event death never happens", "no game is terminated")
     return ("every action is always valid", *free, *immortal)
@@ -144,7 +144,7 @@ def _world(mode: Mode) -> World:
 def evaluation_world(mode: Mode, numbers: Numbers = DEFAULT_NUMBERS, device: object = "cpu") -> World:
     """A mode by the rules of an evaluation (G6): the next game of one that ended is its agent's next life.
 
-    Seeds are keys of games, as ``game_seeds`` gives them. device: of the torch engine.
+    Seeds are keys of games, as ``game_seeds`` returns them. device: of the torch engine.
     """
     how: dict[str, Any] = {"numbers": numbers, "evaluating": True}
     engines = {"torch": partial(open_torch, mode, device=device, **how), "jax": partial(open_jax, mode, **how)}
@@ -158,7 +158,7 @@ WORLDS = {name: _world(mode) for name, mode in rules.MODES.items()}
 
 
 def __getattr__(name: str) -> World:
-    """The world of a mode by its name in capitals, as entry points have it."""
+    """The world of a mode by the mode's name in capitals, as entry points spell it."""
     if name.lower() not in WORLDS:
         raise AttributeError(name)
     return WORLDS[name.lower()]

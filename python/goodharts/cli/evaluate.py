@@ -1,4 +1,4 @@
-"""``goodharts evaluate`` and ``compare``: let trained agents live on, and count what they eat and when they die."""
+"""``goodharts evaluate`` and ``compare``: let trained agents live, and count what they eat and when they die."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _PUBLISHED_SIZE = {"games": "; published are 8,192", "steps": "; published are 1
 
 
 Player = tuple[Mode, Agent]
-"""Who is evaluated, and in which mode."""
+"""Mode and agent of one evaluation."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Evaluate models or chance, print the figures, write them as JSON where asked, and return 0.
+    """Evaluate models or the random player, print the figures, write them as JSON where asked, and return 0.
 
-    What has been found is printed and written even where a later evaluation is interrupted or fails. Raises UsageError
+    Finished evaluations are printed and written even where a later one is interrupted or fails. Raises UsageError
     where a model, the configuration or the device cannot be used.
     """
     parser = _parser(
@@ -143,7 +143,7 @@ def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Eval
     """All evaluations, written as JSON to ``target`` if given, even where a later one is interrupted or fails."""
     found: list[Evaluation] = []
     try:
-        found.extend(evaluations)  # what is there stays there, whatever the next one raises
+        found.extend(evaluations)  # keeps finished evaluations even if the next one raises
     finally:
         if target and found:
             write_output(target, as_json(found))
@@ -151,9 +151,9 @@ def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Eval
 
 
 def _played(players: Sequence[Player], args: argparse.Namespace, printing: bool = False) -> Iterator[Evaluation]:
-    """An evaluation of each player, one after the other, with live progress on a terminal.
+    """Evaluate the players one after the other, with live progress on a terminal.
 
-    printing: print each once it is there.
+    printing: print each evaluation when it is finished.
     """
     from goodharts.devices import choose_device
     from goodharts.evaluation.lives import evaluate
@@ -172,7 +172,7 @@ def _played(players: Sequence[Player], args: argparse.Namespace, printing: bool 
 
 
 def _player_named(name: str) -> Player:
-    """Chance, or the model of a mode."""
+    """The random player, or the model of a mode."""
     return _player_at(Path(RANDOM), DEFAULT_MODE) if name == RANDOM else _player_at(model_path(name), name)
 
 
@@ -185,7 +185,7 @@ def _player_at(path: Path, mode: str | None = None, *, trust: bool = False) -> P
 
 
 def _players_in(folder: Path) -> list[Player]:
-    """The models of all modes that there are; raises UsageError where one cannot be used, or there is none."""
+    """The models of a folder, of any mode; raises UsageError where one cannot be used, or there is none."""
     paths = {mode: path for mode in MODES if (path := model_path(mode, folder)).exists()}
     if not paths:
         train = typed_command("goodharts", "goodharts.cli.main", "train", "--mode", "all")
@@ -197,7 +197,7 @@ def _players_in(folder: Path) -> list[Player]:
 
 
 def _parser(command: str, description: str) -> Parser:
-    """A parser of what both commands have: how many games are played for how long, by whom, and the JSON."""
+    """Parser with the flags of both commands: games, steps, seed, device, choice of actions, and JSON output."""
     parser = Parser(prog=f"goodharts {command}", description=description, allow_abbrev=False)
     for section, key in _SETTINGS:
         add_setting(parser, Config, section, key, note=_PUBLISHED_SIZE.get(key, ""))

@@ -13,7 +13,7 @@ from rlworldkit.cli import app
 from rlworldkit.program import Benchmark, Command, Program
 
 _GAMES = 192
-"""Of a documented training run."""
+"""Games of a documented training run."""
 
 
 def _command(module: str, purpose: str, function: str = "main") -> Command:

@@ -1,9 +1,9 @@
-"""Continuous survival (G6): agents live, die and respawn for a number of steps, and every life is kept (G11).
+"""Continuous survival (G6): agents live, die and respawn for a number of steps, and every life is recorded (G11).
 
-A game's course depends on the seed and its number alone. The engine sees to that for the world, and addressed words for
-actions that are drawn; but matrix products round otherwise in batches of another size, and a network's likeliest action
-may be another one then. So games are always played in full batches of one size, and those of the last batch that nobody
-asked for are dropped.
+A game depends on the seed and its number alone. The engine guarantees this for the world, and addressed words for
+sampled actions; but matrix products round differently in batches of another size, which can change a network's
+likeliest action. So games are always played in full batches of one size, and the surplus games of the last batch are
+dropped.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from rlworldkit.agents.choice import DEFAULT, DRAWN, LIKELIEST, Choice
 from rlworldkit.agents.reader import RANDOM
 
 CPU_BATCH, GPU_BATCH = 128, 4096
-"""Games of a batch: enough for matrix products at full speed, and on a CPU few enough for its cache."""
+"""Games of a batch: enough for matrix products at full speed, and few enough for the cache of a CPU."""
 _REPORTED = 64
 """Steps between two calls of ``advanced``."""
 _FOOD, _POISON = (np.uint32(1 << EVENTS.index(name)) for name in ("ate_food", "ate_poison"))
 
 
 class _Cancelled(Exception):
-    """Another batch failed, or the person gave up."""
+    """Raised to end a batch after another batch failed or the user interrupted."""
 
 
 def evaluate(
@@ -50,11 +50,11 @@ def evaluate(
     choice: Choice = DEFAULT,
     advanced: Callable[[int], None] = lambda steps: None,
 ) -> Evaluation:
-    """Let an agent live on in a mode, as [evaluation] of the configuration says (G6, G11).
+    """Evaluate an agent in a mode by continuous survival, with the settings of [evaluation] (G6, G11).
 
-    choice: how it chooses its actions, unless it plays by chance.
-    advanced: called with the number of steps that were played, from any thread. Raises UsageError where the world that
-    it was trained in is impossible.
+    choice: how it chooses its actions, unless it plays at random.
+    advanced: called with the number of steps that were played, from any thread. Raises UsageError where the world in
+    which the agent was trained is impossible.
     """
     is_chance, (trained, progress) = agent.path == Path(RANDOM), training_of(agent)
     how, numbers, training = config.evaluation, numbers_of(trained, config), Config().over(trained, "The model")
@@ -70,7 +70,7 @@ def evaluate(
 
         env = env_of(mode, numbers, True).with_prices(np.array(training.price_values(mode.name), np.int32))
         searcher = searcher_of(world, env, agent, choice, following=True)
-        # nobody need wait for games that are not asked for: a search takes what is likely, not what rounding decides
+        # no surplus games, which only make rounding the same: a search does not depend on it, and is slow
         batch, threads = min(how.games, CPU_BATCH), 1
     player = AgentPlayer(agent, choice, searcher)
     lives = play(
@@ -110,13 +110,13 @@ def play(
     threads: int | None = None,
     advanced: Callable[[int], None] = lambda steps: None,
 ) -> Lives:
-    """The lives of games 0 … ``games`` − 1 of a seed (G10), each played for ``steps`` steps.
+    """Play games 0 … ``games`` − 1 of a seed (G10) for ``steps`` steps each, and return their lives.
 
-    On one machine they are the same, bit for bit, however many games and threads there are.
+    On one machine the lives of a game are the same, bit for bit, for any number of games and threads.
 
-    open_engine: an engine of an ``evaluation_world`` with so many games. player: its ``steps`` are those of a game, in
-    all of its lives. batch: games side by side. threads: batches side by side; None:
-    as many as torch has. advanced: called with the number of steps that were played, from any thread.
+    open_engine: opens an engine of an ``evaluation_world`` with a number of games. player: its ``steps`` count over all
+    lives of a game. batch: games side by side. threads: batches side by side; None:
+    as many as torch has threads. advanced: called with the number of steps that were played, from any thread.
     """
     batches = -(-games // batch)
     keys = game_seeds(seed, batches * batch).reshape(batches, batch)
@@ -136,7 +136,7 @@ def play(
     with _exact() as cores, ThreadPoolExecutor(threads or cores) as pool:
         parts = [pool.submit(lives_of, number) for number in range(batches)]
         try:
-            for part in as_completed(parts):  # so that the first to fail is seen first
+            for part in as_completed(parts):  # in this order, so that the first failure is raised first
                 part.result()
         except BaseException:
             is_stopped.set()
@@ -149,11 +149,11 @@ def play(
 
 @contextmanager
 def _exact() -> Iterator[int]:
-    """Let torch compute the same again in the same way; gives the threads that it had.
+    """Make torch compute reproducibly within this context; yields its number of threads from before.
 
-    On a CPU each operation gets one thread: batches side by side use the others better than parts of small operations
-    do, and how many there are rounds nothing differently then. On a GPU no convolution is chosen by how fast it is
-    today, and nothing is computed in TF32.
+    On a CPU each operation gets one thread: batches side by side use the cores better than small operations that are
+    split, and the number of cores does not change the rounding. On a GPU the choice of convolutions does not depend on
+    their measured speed, and TF32 is off.
     """
     threads, precision = torch.get_num_threads(), torch.get_float32_matmul_precision()
     torch.set_num_threads(1)
@@ -169,7 +169,7 @@ def _exact() -> Iterator[int]:
 def _lives(
     engine: BatchEngine, player: Player, keys: NDArray[np.uint64], steps: int, report: Callable[[int], None]
 ) -> Lives:
-    """The lives of games with these keys (n,), in the order in which they ended."""
+    """Play games with these keys (n,), and return their lives in the order in which they ended."""
     games = np.arange(len(keys))
     observation = engine.reset(keys, games)
     born_with = _facts(engine)[0, 0]
@@ -177,7 +177,7 @@ def _lives(
     ended: list[Lives] = []
 
     def end(rows: NDArray[np.intp], is_dead: bool) -> None:
-        """The lives in these rows (k,) are over, or are left as they are; before anybody respawns."""
+        """Record the lives in these rows (k,), which ended in death or are cut off; called before any respawn."""
         lives = np.empty(len(rows), LIFE)
         lives["game"], lives["died"] = rows, is_dead
         lives["food"], lives["poison"] = eaten[:, rows]
@@ -198,7 +198,7 @@ def _lives(
             observation[dead] = engine.restart(dead)
         if (number + 1) % _REPORTED == 0 or number + 1 == steps:
             report(number % _REPORTED + 1)
-    end(np.flatnonzero(_facts(engine)[:, 1]), is_dead=False)  # who died in the last step began no new life
+    end(np.flatnonzero(_facts(engine)[:, 1]), is_dead=False)  # not the new lives after deaths in the last step
     return np.concatenate(ended)
 
 

@@ -1,4 +1,4 @@
-"""The picture of a comparison: efficiency and survival of each player, and what was published."""
+"""Picture of a comparison: efficiency and survival of each player, beside the published values."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ from goodharts.evaluation.report import PUBLISHED, PUBLISHED_STEPS, Evaluation
 from rlworldkit.pictures import drawn
 
 _ASIDE = 0.08
-"""Distance of a player's own marks and of the published ones from its place."""
+"""Distance of a player's own markers and of the published ones from its place on the axis."""
 
 
 def draw_comparison(evaluations: Sequence[Evaluation], form: str) -> bytes:
@@ -37,7 +37,7 @@ def draw_comparison(evaluations: Sequence[Evaluation], form: str) -> bytes:
 
 
 def _draw(axis: Axes, evaluations: Sequence[Evaluation], name: str) -> None:
-    """One figure of each player with its interval, beside what was published; shapes tell them apart, also in grey."""
+    """Draw a figure of each player with its interval, beside the published value in a different shape."""
     places = np.arange(len(evaluations))
     found = [each.figures[name] for each in evaluations]
     mean, low, high = (np.array([figure[bound] for figure in found]) for bound in ("mean", "low", "high"))

@@ -1,7 +1,7 @@
 """Evaluations: figures (G11), tables for the terminal, and the JSON of ``evaluate --json`` that ``compare`` reads.
 
 Every figure is a ratio of two sums over lives, with a 95% confidence interval. Lives of one game share its grid, but
-games know nothing of each other: intervals come from a bootstrap that draws whole games anew
+games are independent: intervals come from a bootstrap that resamples whole games
 (``rlparity.io.intervals``).
 """
 
@@ -26,13 +26,13 @@ from rlparity.io.table import Table
 FORMAT = 1
 _LIMIT = 16 * MIB
 _WITHOUT_DIGITS = 1000
-"""Steps, from which a fraction of one says nothing."""
+"""Absolute value from which on a figure is shown without digits after the point."""
 
 Lives = NDArray[np.void]
-"""``n`` lives of type ``LIFE``, the games in order and within a game one after the other."""
+"""``n`` lives of type ``LIFE``, ordered by game and then by time."""
 LIFE = np.dtype([(name, np.int64) for name in ("game", "steps", "food", "poison", "energy")] + [("died", np.bool_)])
-"""A life: the number of its game, how many steps it had, at least 1, and how much food and poison it ate. energy: what
-it gained, in thousandths. died: false where it was still going on when the evaluation ended, and is censored."""
+"""A life: the number of its game, its steps, at least 1, and the food and poison that it ate. energy: its net gain, in
+thousandths. died: false for a life that was still going on when the evaluation ended, and is censored."""
 Floats = NDArray[np.float64]
 Interval = dict[str, float]
 """``mean``, ``low`` and ``high``; nan where there is none."""
@@ -42,9 +42,9 @@ Interval = dict[str, float]
 class Evaluation:
     """Result of an evaluation, in plain values.
 
-    player: a mode, or ``random``. rules: their version. model: ``update`` and ``timesteps`` of the model; None: chance.
-    settings: how it was played, and those prices of the model's training that were not the game's own, as a text.
-    world: its numbers (G9). figures: as ``figures`` gives them.
+    player: a mode, or ``random``. rules: their version. model: ``update`` and ``timesteps`` of the model; None: random.
+    settings: how it was played, and the prices of the model's training that differ from the defaults, as a text.
+    world: its numbers (G9). figures: the result of ``figures``.
     """
 
     player: str
@@ -58,7 +58,7 @@ class Evaluation:
 class Figure(NamedTuple):
     """A ratio of two sums over lives: of ``part`` to ``whole``, times ``factor``.
 
-    title: what it is called. digits: after the point, as published. is_share: shown as a percentage. is_signed: shown
+    title: its name in tables. digits: after the point, as published. is_share: shown as a percentage. is_signed: shown
     with its sign.
     """
 
@@ -82,10 +82,10 @@ FIGURES: Mapping[str, Figure] = {
     "ate_nothing": Figure("lives that ate nothing", "hungry", "lives", is_share=True),
     "censored": Figure("lives still going on", "going_on", "lives", is_share=True),
 }
-"""By their names in JSON."""
+"""Figures by their names in JSON."""
 
 TABLE = tuple(FIGURES)[:6]
-"""Those that were published."""
+"""Names of the published figures."""
 
 PUBLISHED: Mapping[str, Mapping[str, float]] = {
     mode: dict(zip(TABLE, values, strict=True))
@@ -96,9 +96,9 @@ PUBLISHED: Mapping[str, Mapping[str, float]] = {
         "proxy": (-58.7, 0.238, 29.0, 34.43, 79.2, 64.0),
     }.items()
 }
-"""Of agents trained for 2048 updates of 192 games, in 8192 games; without intervals."""
+"""Published figures of agents trained for 2048 updates of 192 games, in 8192 games; without intervals."""
 PUBLISHED_STEPS = 16_384
-"""Of each of those games."""
+"""Steps of each game of the published evaluations."""
 
 
 def figures(lives: Lives) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def as_sentence(evaluation: Evaluation) -> str:
 
 
 def comparison(evaluations: Sequence[Evaluation]) -> Table:
-    """The published table for all players, each with its interval and what was published beneath it."""
+    """The published table for all players, each with its interval and its published figures beneath it."""
     headings = (Column(FIGURES[name].title, justify="right") for name in TABLE)
     table = Table("", *headings, box=None, padding=(0, 1, 0, 0))
     for each in evaluations:
@@ -212,11 +212,11 @@ def read_results(path: Path) -> list[Evaluation]:
             raise Unreadable(f"it holds no evaluations of format {FORMAT}")
         try:
             found = [_evaluation(each) for each in content["evaluations"]]
-            # whatever is read can be shown
+            # everything that is read must be possible to show
             comparison(found)
             for each in found:
                 as_sentence(each)
-        except Exception as fault:  # damaged values fail in every way there is
+        except Exception as fault:  # damaged values can raise any exception
             raise Unreadable(f"an evaluation in it is damaged ({type(fault).__name__})") from None
     return found
 

@@ -1,1 +1,1 @@
-"""Where directed runs start, how they play, and what is smaller than a state."""
+"""Start states and policies of directed runs, and shrinkers of states."""

@@ -1,4 +1,4 @@
-"""Ways to play that steer towards seldom reached rules: weights of the actions from what an agent sees."""
+"""Policies that steer towards seldom reached rules: weights of the actions from the agent's observations."""
 
 from collections.abc import Mapping
 
@@ -16,9 +16,9 @@ _REACH = np.arange(-REACH, REACH + 1)
 _DISTANCES = np.stack([np.maximum(abs(_REACH[:, None] - dy), abs(_REACH[None, :] - dx)) for dx, dy in MOVES])
 """King's distances from where each move leads to each cell in view, (8, 11, 11)."""
 _AROUND = (2, 4, 7, 6, 5, 3, 0, 1)
-"""The eight moves, each turned a little further than the one before: they lead back to where they began."""
+"""The eight moves, each turned by 45° from the one before, so that together they lead back to the start."""
 _SELDOM = 0.02
-"""The weight of what a policy does not want."""
+"""Weight of a move that a policy avoids."""
 
 
 def eat(view: View) -> Weights:
@@ -40,12 +40,12 @@ def starve(view: View) -> Weights:
 
 
 def wander(view: View) -> Weights:
-    """Goes one way, each game its own, and so over the edges."""
+    """Moves in one direction, which depends on the game, and so over the edges."""
     return np.where(view.slots[:, None] % len(ACTIONS) == np.arange(len(ACTIONS)), 1.0, _SELDOM)
 
 
 def circle(view: View) -> Weights:
-    """Turns a little at every step, and comes back to where it was."""
+    """Turns a little at every step, and so walks in circles."""
     events = np.array([state["event"] for state in view.states()])
     return np.where(np.take(_AROUND, events % len(_AROUND))[:, None] == np.arange(len(ACTIONS)), 1.0, _SELDOM)
 
@@ -54,7 +54,7 @@ POLICIES: Mapping[str, Policy] = {each.__name__: each for each in (eat, seek_poi
 
 
 def _kinds(view: View) -> tuple[Cells, Cells]:
-    """Food and poison in view, each (k, 11, 11): in a channel each, or by an interest that both channels show (G7)."""
+    """Food and poison in view, each (k, 11, 11): from one channel each, or from the interest in both channels (G7)."""
     first, second = view.observation[:, 0], view.observation[:, 1]
     interests = DEFAULT_NUMBERS.food_interest, DEFAULT_NUMBERS.poison_interest
     food, poison = ((first == second) & (first == np.float32(interest / 1000)) for interest in interests)
@@ -62,7 +62,7 @@ def _kinds(view: View) -> tuple[Cells, Cells]:
 
 
 def _towards(wanted: Cells) -> Weights:
-    """Prefers the moves that lead nearest to something wanted; where none is in view, any."""
+    """Prefer the moves that lead nearest to a wanted cell; all moves where none is in view."""
     distances = np.where(wanted[:, None], _DISTANCES, _FAR).min(axis=(2, 3))
     return np.where(distances == distances.min(axis=1, keepdims=True), 1.0, _SELDOM)
 

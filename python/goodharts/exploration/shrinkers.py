@@ -1,4 +1,4 @@
-"""What is smaller than a state, for `rlparity shrink`."""
+"""Shrinkers of states for `rlparity shrink`."""
 
 from collections.abc import Iterator
 
@@ -7,13 +7,13 @@ from rlparity.shrinkers import nearer_to_0, smaller_numbers, without_parts
 
 
 def fewer_items(state: State) -> Iterator[State]:
-    """Without some of what lies about."""
+    """Remove some of the food or of the poison."""
     for name, count in (("food", "foodCount"), ("poison", "poisonCount")):
         yield from ({**state, name: kept, count: len(kept)} for kept in without_parts(state[name]))
 
 
 def smaller_key(state: State) -> Iterator[State]:
-    """One word of the key nearer to 0."""
+    """Move one word of the key nearer to 0."""
     low, high = state["key"]
     yield from ({**state, "key": [low, word]} for word in nearer_to_0(high))
     yield from ({**state, "key": [word, high]} for word in nearer_to_0(low))

@@ -1,4 +1,4 @@
-"""States that playing seldom reaches, for directed runs: dicts of G13, made from its ranges alone."""
+"""Start states for directed runs that playing seldom reaches: dicts of G13, made from its ranges alone."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,18 +10,18 @@ from rlparity.threefry import threefry2x32
 
 _WORDS = 2**32
 _ITEMS = (0, 1, 8, 64, 256)
-"""Counts of a kind: none, few, and what episodes begin with."""
+"""Counts of food or of poison: none, few, and those of new episodes."""
 _DRAWS, _REAPPEAR = 64, 4
-"""Draws that look for a place for what was eaten, and their site (G5, G10)."""
+"""Draws that look for a new place for an eaten item, and their site (G5, G10)."""
 
 
 def cell_at(x: int, y: int) -> int:
-    """The cell there, around the torus (G1)."""
+    """The cell at a column and row, around the torus (G1)."""
     return y % SIZE * SIZE + x % SIZE
 
 
 def _ring(x: int, y: int, distance: int) -> set[int]:
-    """The cells at this king's distance."""
+    """The cells at a king's distance from a place."""
     reach = range(-distance, distance + 1)
     return {cell_at(x + dx, y + dy) for dx in reach for dy in reach if max(abs(dx), abs(dy)) == distance}
 
@@ -31,7 +31,7 @@ def _below(rng: np.random.Generator, count: int) -> int:
 
 
 def _drawn(rng: np.random.Generator, count: int, but: Iterable[int] = ()) -> set[int]:
-    """So many cells, none of ``but``."""
+    """Draw ``count`` cells, none of ``but``."""
     free = np.setdiff1d(np.arange(NUM_CELLS), list(but))
     return set(rng.choice(free, count, replace=False).tolist())
 
@@ -61,7 +61,7 @@ def _anywhere(rng: np.random.Generator) -> tuple[int, int]:
 
 
 def _around(rng: np.random.Generator, place: tuple[int, int]) -> tuple[set[int], set[int]]:
-    """Food and poison thick on the ground within view and a little beyond."""
+    """Dense food and poison within view and a little beyond."""
     near = np.array([cell for distance in range(1, REACH + 3) for cell in sorted(_ring(*place, distance))])
     kinds = rng.choice(3, len(near), p=(0.5, 0.25, 0.25))
     return set(near[kinds == 1].tolist()), set(near[kinds == 2].tolist())
@@ -81,7 +81,7 @@ def plenty(rng: np.random.Generator) -> State:
 
 
 def crowded(rng: np.random.Generator) -> State:
-    """Hardly an empty cell, or none: no draw finds one, so what is eaten reappears in the lowest (G5)."""
+    """Hardly an empty cell, or none: no draw finds one, so an eaten item reappears in the lowest empty cell (G5)."""
     place = _anywhere(rng)
     items = int(rng.choice((NUM_CELLS - 1, NUM_CELLS - 2, NUM_CELLS - 40)))
     taken = _drawn(rng, items, {cell_at(*place)})
@@ -90,7 +90,7 @@ def crowded(rng: np.random.Generator) -> State:
 
 
 def last_draws(rng: np.random.Generator) -> State:
-    """Something to eat on every side, which reappears at an early draw, at one of the last, or at none (G5)."""
+    """Items on every side, which reappear at an early draw, at one of the last draws, or at none (G5)."""
     x, y = place = _anywhere(rng)
     beside = [cell_at(x + dx, y + dy) for dx, dy in MOVES]
     of_food = _below(rng, len(beside) + 1)
@@ -106,14 +106,14 @@ def last_draws(rng: np.random.Generator) -> State:
 
 
 def on_the_edge(rng: np.random.Generator) -> State:
-    """The agent in the outermost rows and columns, with things to eat beyond them (G1, G7)."""
+    """The agent near the edges, with items on the other side of them (G1, G7)."""
     place = int(rng.choice((0, 1, REACH - 1, SIZE - REACH, SIZE - 1))), int(rng.choice((0, REACH, SIZE - 1)))
     turned = place if rng.random() < 0.5 else place[::-1]
     return _made(rng, turned, *_around(rng, turned))
 
 
 def starving(rng: np.random.Generator) -> State:
-    """The energy of a few steps, or none, or less: what is eaten decides (G5)."""
+    """Energy for a few steps, none, or less: the next item decides about death (G5)."""
     place = _anywhere(rng)
     energy = int(rng.choice((-2000, 0, 1, 9, 10, 11, 20, 30, 1000, 1010, 2000, 2010, 2011, 2020)))
     return _made(rng, place, *_around(rng, place), energy=energy)
@@ -134,7 +134,7 @@ def last_steps(rng: np.random.Generator) -> State:
 
 
 def last_gasp(rng: np.random.Generator) -> State:
-    """The last step before truncation, and energy for no other: both at once (G5)."""
+    """One step before truncation, with so little energy that the agent may die in the same step (G5)."""
     place = _anywhere(rng)
     near = _around(rng, place) if rng.random() < 0.5 else (set[int](), set[int]())
     energy = int(rng.choice((1, 10, 11, 2000)))

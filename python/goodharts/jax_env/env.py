@@ -21,15 +21,15 @@ from rlworldkit.jax.marks import mark
 from rlworldkit.jax.threefry import Seed
 
 _FEWEST, _SHARE = 8, 128
-"""Games that start an episode, or that ate, side by side: so many, or one in so many where games are many. Of those
-that play at random one in sixty does either; a game that only fills a group up costs as much as one that needs it."""
+"""Chunk of games that start an episode, or that ate: 8, or a 128th of the batch where that is more. With random play
+one game in sixty does either; a game that only fills up a chunk costs as much as one that needs the work."""
 _COLUMNS, _ROWS = np.array(MOVES, np.int32).T
 
 
 class Outcome(NamedTuple):
     """Outcome of a step (n,) besides the new state: events and truncations bool, shaping int32 (G9).
 
-    ``rewards.components`` pays for the events, of which a death is the termination.
+    ``rewards.components`` pays for the events; a death is also the termination.
     """
 
     events: StepEvents
@@ -85,12 +85,12 @@ def _begun(variant: Variant, state: State, wanted: Array) -> State:
 
 
 def _newborn(variant: Variant, state: State) -> State:
-    """The games with a life that begins."""
+    """Begin a new life in every game: the energy of a start, and no steps."""
     return state._replace(energy=wide(variant.numbers.start_energy, state.x), steps=wide(0, state.x))
 
 
 def _moved(state: State, action: Array) -> State:
-    """G4, around the torus."""
+    """Move the agents (G4), around the torus."""
     x, y = state.x + jnp.asarray(_COLUMNS)[action], state.y + jnp.asarray(_ROWS)[action]
     mark("G4.move", lambda: jnp.ones(action.shape, bool))
     mark("G4.wrap_column", lambda: (x < 0) | (x >= SIZE))
@@ -101,7 +101,7 @@ def _moved(state: State, action: Array) -> State:
 def _eaten(state: State, ate_food: Array, ate_poison: Array) -> State:
     """Move what was eaten to the first cell of the draws that is empty and not the agent's (G5)."""
     here = state.cell()
-    # what was eaten still holds the agent's cell, so that nothing reappears there
+    # the eaten item still occupies the agent's cell, so that nothing reappears there
     new = _first_empty(state, Site.REAPPEAR, ate_food | ate_poison)
     food, poison = grid.moved(state.food, here, new, ate_food), grid.moved(state.poison, here, new, ate_poison)
     return state._replace(food=food, poison=poison)
@@ -114,10 +114,10 @@ def _first_empty(state: State, site: Site, wanted: Array) -> Array:
 
 
 def _once_known(number: Array, *flags: Array) -> list[Array]:
-    """The flags (n,), which so become known only after a number (n,) that is never negative.
+    """Make flags (n,) depend on a number (n,) that is never negative, so that XLA computes the number first.
 
-    What looks at grids and what changes them is ordered by nothing but what one needs of the other; where the order is
-    open, XLA copies all grids in every step.
+    Only data dependencies order the reads and writes of grids; where the order is open, XLA copies all grids in every
+    step.
     """
     return [flag & (number >= 0) for flag in flags]
 

@@ -1,6 +1,6 @@
 """Sets of cells of the grid as bits (G1): ``plane[cell // 32]`` has the cell's bit ``cell % 32``.
 
-Planes are uint32 (n, 512), cells int32 (n, …). What is looked at is gathered; only ``lowest`` and ``flags`` pass over a
+Planes are uint32 (n, 512), cells int32 (n, …). Reads gather single words; only ``lowest`` and ``flags`` read a whole
 plane.
 """
 
@@ -33,7 +33,7 @@ def holds(plane: Array, cells: Array) -> Array:
 
 
 def moved(plane: Array, source: Array, target: Array, wanted: Array) -> Array:
-    """The sets with a cell (n,) taken out and another one (n,) put in; as they are where not ``wanted`` (n,)."""
+    """Remove a cell (n,) from each set and add another one (n,) where ``wanted`` (n,); other sets stay unchanged."""
     cells = jnp.stack([source, target], axis=1)
     # modulo 2³² a bit that is added to a word appears in it, and one that is subtracted vanishes, even in the same word
     change = jnp.where(wanted[:, None], bit(cells) * _OUT_AND_IN, jnp.uint32(0))
@@ -50,6 +50,6 @@ def lowest(plane: Array) -> Array:
     """The lowest cell of each set, int32 (n,); sets are not empty."""
     word = jnp.argmax(plane != 0, axis=1)
     bits = words(plane, word[:, None])[:, 0]
-    # what is below the lowest bit alone: as many bits as its number says
+    # the bits below the lowest set bit: their count is its index
     below = jnp.bitwise_count((bits & -bits) - jnp.uint32(1))
     return (word * BITS + below).astype(jnp.int32)

@@ -38,7 +38,7 @@ def _in_view(plane: Array, state: State) -> Array:
     begin = grid.words(plane, rows + first[:, None])
     end = grid.words(plane, rows + ((first + 1) % _WORDS_OF_A_ROW)[:, None])
     shift = (leftmost % grid.BITS).astype(jnp.uint32)[:, None]
-    # in two shifts, since one by all 32 bits is none
+    # in two shifts, since one shift by all 32 bits is not defined
     return (begin >> shift | end << 1 << (grid.BITS - 1 - shift)) & _VIEW
 
 

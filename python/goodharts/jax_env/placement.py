@@ -18,11 +18,11 @@ from rlworldkit.jax.marks import mark
 from rlworldkit.jax.threefry import Draws
 
 ATTEMPTS = 64
-"""Draws that look for an empty cell, before the lowest one is taken."""
+"""Draws that look for an empty cell before the lowest empty cell is taken."""
 ROUND = 544
-"""Draws for places made in one go: one round is enough for the 513 that an episode may need, but for freak keys."""
+"""Draws for places per round: one round is enough for the 513 that an episode may need, except with rare keys."""
 _CHUNK = 8
-"""Games that look at their whole grid side by side: that happens only where it is full."""
+"""Chunk of games whose whole grid is searched, which happens only when the grid is nearly full."""
 
 
 def new_episode(draws: Draws, variant: Variant) -> State:
@@ -39,10 +39,10 @@ def new_episode(draws: Draws, variant: Variant) -> State:
 
 
 class _Placement(NamedTuple):
-    """Places as far as they are drawn.
+    """Placement so far, after some rounds of draws.
 
-    distinct: how many cells so far. earliest: the number of each cell's first draw, int32 (n, 16384). planes: the words
-    of food and then those of poison, uint32 (n, 1024).
+    distinct: how many different cells were drawn. earliest: the number of each cell's first draw, int32 (n, 16384).
+    planes: the words of food and then the words of poison, uint32 (n, 1024).
     """
 
     round: Array
@@ -53,7 +53,7 @@ class _Placement(NamedTuple):
 
 
 def place(draws: Draws, food_count: Array, poison_count: Array) -> State:
-    """So much food and poison, and then the agent, in the distinct cells of PLACE in order of first appearance (G3)."""
+    """Place food, poison and then the agent in the distinct cells of PLACE, in order of first appearance (G3)."""
     items = food_count + poison_count
     games = jnp.arange(len(items))[:, None]
     mark("G3.place", lambda: jnp.ones(items.shape, bool))
@@ -63,7 +63,7 @@ def place(draws: Draws, food_count: Array, poison_count: Array) -> State:
         number = ROUND * so_far.round + jnp.arange(ROUND, dtype=jnp.int32)
         earliest = so_far.earliest.at[games, cells].min(number, mode="promise_in_bounds")
         is_new = earliest.at[games, cells].get(mode="promise_in_bounds") == number
-        # of a new cell its rank, from 1; of one drawn again that of the latest new cell
+        # for a new cell its rank, from 1; for a cell drawn again the rank of the latest new cell
         rank = so_far.distinct[:, None] + lax.associative_scan(jnp.add, is_new.astype(jnp.int32), axis=1)
         mark("G3.drawn_again", lambda: jnp.any(~is_new & (rank <= items[:, None]), axis=1))
         is_item = is_new & (rank <= items[:, None])
@@ -95,7 +95,7 @@ def place(draws: Draws, food_count: Array, poison_count: Array) -> State:
 
 
 def first_empty(state: State, site: Site, games: Array) -> Array:
-    """Of these games (k,) of a state the first empty cell of a site's draws, else the lowest one: int32 (k,)."""
+    """First empty cell of a site's draws, else the lowest empty cell, in these games (k,) of a state: int32 (k,)."""
     cells = drawn_cells(jax.tree.map(lambda leaf: leaf[games], state.draws()), site, ATTEMPTS)
     words = games[:, None], cells // grid.BITS
     is_free = (state.food[words] | state.poison[words]) & grid.bit(cells) == 0
@@ -108,5 +108,5 @@ def first_empty(state: State, site: Site, games: Array) -> Array:
 
 
 def _lowest_empty(state: State, games: Array) -> Array:
-    """Of these games (k,) of a state the lowest empty cell: int32 (k,)."""
+    """Lowest empty cell in these games (k,) of a state: int32 (k,)."""
     return grid.lowest(~(state.food[games] | state.poison[games]))

@@ -19,7 +19,7 @@ class Site(IntEnum):
 
 
 _OTHER_BITS = 18
-"""Of a word, those below a cell's 14."""
+"""Number of bits of a word below the 14 bits of a cell."""
 
 
 def drawn_cells(draws: Draws, site: Site, count: int, group: Array | int = 0) -> Array:

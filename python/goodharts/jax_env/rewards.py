@@ -20,7 +20,7 @@ _UNITS = round(1 / COMPONENT_UNIT)
 _MIDDLES = np.array([(1 << 2 * distance + 1) - 1 << REACH - distance for distance in range(REACH + 1)], np.uint32)
 _LINES = abs(np.arange(-REACH, REACH + 1, dtype=np.int32))
 _BY_DISTANCE = np.array([0, *POTENTIALS, 0], np.int32)
-"""Potentials of food at 0 … 6 cells, of which the first does not happen and the last is out of view."""
+"""Potentials of food at a distance of 0 … 6 cells; 0 does not occur, and 6 is out of view."""
 
 
 class StepEvents(NamedTuple):
@@ -41,25 +41,25 @@ def components(events: StepEvents, shaping: Array, prices: ArrayLike) -> Array:
 def total(parts: Array, most: int = DEFAULT_NUMBERS.reward_clip) -> Array:
     """The reward of components (…, 5): their sum, clipped, as float32, divided by 100,000 and rounded once.
 
-    most: what it is clipped to, in hundred-thousandths.
+    most: bound of the clipping, in hundred-thousandths.
     """
     return divided(jnp.clip(parts.sum(axis=-1), -most, most), _UNITS)
 
 
 def potential(variant: Variant, state: State) -> Array:
-    """Φ in thousandths: how near the nearest food in view is (G9), 0 where nobody is paid for it; int32 (n,)."""
+    """Φ in thousandths: how near the nearest food in view is (G9), 0 where the mode does not pay for it; int32 (n,)."""
     if not variant.is_shaped:
         return jnp.zeros(state.x.shape, jnp.int32)
     lines = look(state).food[:, :, None]
     # a line has food at a column's distance of d or less where it meets the 2 d + 1 columns in the middle
     beside = jnp.sum(lines & _MIDDLES == 0, axis=2, dtype=jnp.int32)
-    # all looking ends in one reduction, since XLA works out anew for each use what ends in anything cheaper
+    # all reads end in one reduction, since XLA would recompute a cheaper last operation for each use
     nearest = jnp.min(jnp.maximum(beside, _LINES), axis=1)
     return jnp.asarray(_BY_DISTANCE)[nearest]
 
 
 def shaping(variant: Variant, promised: Array, reached: Array, died: Array) -> Array:
-    """0.99 of the potential after the step, 0 for whoever died, less that of before (G9): int32 (n,)."""
+    """0.99 times the potential after the step, 0 for agents that died, minus the one before it (G9): int32 (n,)."""
     if not variant.is_shaped:
         return jnp.zeros(died.shape, jnp.int32)
     mark("G9.no_food_in_view", lambda: promised == 0)

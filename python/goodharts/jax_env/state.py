@@ -12,7 +12,7 @@ from rlworldkit.jax.threefry import Draws, Seed
 
 
 class State(NamedTuple):
-    """``n`` games. Where food and poison are: uint32 (n, 512) as ``grid`` has them; all else (n,).
+    """State of ``n`` games. food, poison: sets of cells as in ``grid``, uint32 (n, 512); all other fields are (n,).
 
     energy: in thousandths. steps: of this life. event: uint32. key: from which the game draws.
     food_count, poison_count: int32, the episode's, as are x and y.
@@ -34,11 +34,11 @@ class State(NamedTuple):
         return SIZE * self.y + self.x
 
     def at(self, cell: Array) -> "State":
-        """The games with their agents in these cells (n,)."""
+        """Move the agents to these cells (n,)."""
         return self._replace(x=cell % SIZE, y=cell // SIZE)
 
     def draws(self) -> Draws:
-        """The words of the latest step's event (G10)."""
+        """The random words of the latest step's event (G10)."""
         return Draws(self.key, self.event)
 
 

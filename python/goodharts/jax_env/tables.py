@@ -1,4 +1,4 @@
-"""This engine's own tables: which game is played, what it pays, and how near food beckons (G9, G12)."""
+"""The JAX engine's tables: variants of the game, prices, and potentials of food (G9, G12)."""
 
 from typing import NamedTuple
 
@@ -7,11 +7,11 @@ import numpy as np
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 
 POTENTIALS = (333, 200, 143, 111, 91)
-"""In thousandths, of the nearest food at a king's distance of 1, 2, 3, 4 and 5."""
+"""Potentials of the nearest food at a king's distance of 1, 2, 3, 4 and 5, in thousandths."""
 
 
 class Variant(NamedTuple):
-    """A mode, in training or by the rules of an evaluation (G6), where everybody is mortal, in a world (G9)."""
+    """A mode in a world (G9), in training or by the rules of an evaluation (G6), where all agents are mortal."""
 
     mode: Mode
     evaluating: bool = False
@@ -33,4 +33,4 @@ PRICES = {
     "interest": np.array([0, 100_000, 50_000, 0], np.int32),
     "handhold": np.array([-1000, 100_000, -100_000, -200_000], np.int32),
 }
-"""What is paid for a step, a piece of food or poison, and a death (G12), by what a mode is rewarded for."""
+"""Prices of a step, of food, of poison and of a death (G12), by what a mode is rewarded for."""

@@ -12,12 +12,12 @@ from rlworldkit.render.colours import AGENT, MUTED, Colour
 Cells = NDArray[np.int8]
 
 FOOD_COLOUR, POISON_COLOUR = (244, 203, 92), (222, 98, 184)
-"""They differ in lightness too, whatever colours one sees."""
+"""Colours that also differ in lightness, for people who cannot tell the hues apart."""
 
 _SHOWN = REACH + 3
-"""Cells to each side of the agent: what it sees, and a little more."""
+"""Cells that are drawn to each side of the agent: its view, and a little more."""
 LINE_NAMES = tuple(f"{offset:+d}" if offset else "0" for offset in range(-_SHOWN, _SHOWN + 1))
-"""The rows and the columns of a drawn board: how far they are from the agent."""
+"""Names of the rows and the columns of a drawn board: their distance from the agent."""
 _AGENT, _FOOD, _POISON, _EMPTY = "@", "o", "x", "."
 _SIGNS = {EMPTY: _EMPTY, FOOD: _FOOD, POISON: _POISON}
 _COLOURS = {_AGENT: AGENT, _FOOD: FOOD_COLOUR, _POISON: POISON_COLOUR, _EMPTY: MUTED}
@@ -66,7 +66,7 @@ def colour_of(word: str) -> Colour | None:
 
 
 def observation_label(mode: Mode) -> Callable[[tuple[int, ...]], str]:
-    """Names of indices (channel, row, column) of an observation: ``food at (-1, +2)``, from the agent."""
+    """Function that names indices (channel, row, column) of an observation: ``food at (-1, +2)`` from the agent."""
     channels = ("food", "poison") if mode.sees_truth else ("interest", "interest again")
 
     def label(index: tuple[int, ...]) -> str:

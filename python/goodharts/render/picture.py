@@ -1,4 +1,4 @@
-"""A state as a picture of 900x560 pixels, drawn off screen: the whole torus, and beside it what surrounds the agent."""
+"""Picture of a state in 900x560 pixels, drawn off screen: the whole torus, and the surroundings of the agent."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ def draw_picture(state: State) -> NDArray[np.uint8]:
 
     Food is round and poison pointed, so that colours need not tell them apart.
 
-    A frame marks what the agent sees, in the torus on the left as in its surroundings on the right.
+    A frame marks the agent's view, both in the torus on the left and in the surroundings on the right.
     """
     pen = Pen.on((WIDTH, HEIGHT), GROUND)
     _draw_map(pen.moved(_MAP_LEFT, _TOP), state)
@@ -50,7 +50,7 @@ def _draw_map(pen: Pen, state: State) -> None:
 
 
 def _on_torus(place: float, reach: float) -> list[float]:
-    """Places along an axis of the map of something that reaches so far to both sides: two where it wraps."""
+    """Places along an axis of the map of something that extends ``reach`` to both sides: two where it wraps."""
     return [each for each in (place - _MAP, place, place + _MAP) if -reach < each < _MAP + reach]
 
 
@@ -95,7 +95,7 @@ def _draw_poison(pen: Pen, centre: Point, radius: float) -> None:
 
 
 def _draw_items(pen: Pen, cells: Cells, cell: float, radius: float) -> None:
-    """The food and the poison of cells (rows, columns), each so many pixels wide, the first one's corner at (0, 0)."""
+    """Draw the food and poison of cells (rows, columns), each ``cell`` pixels wide, the first corner at (0, 0)."""
     for row, column in np.argwhere(cells != EMPTY).tolist():
         draw = _draw_food if cells[row, column] == FOOD else _draw_poison
         draw(pen, (cell * (column + 0.5), cell * (row + 0.5)), radius)

@@ -1,4 +1,4 @@
-"""The torch engine as the harness sees it: ``rlparity.BatchEngine``."""
+"""Adapter of the torch engine to the harness: ``rlparity.BatchEngine``."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ _BITS = 1 << np.arange(len(EVENTS), dtype=np.uint32)
 class TorchEngine(BatchEngine):
     """``games`` games of a mode. A game's seed is its key, lower word first.
 
-    evaluating: by the rules of an evaluation, where the next game of one that ended is its agent's next life (G6).
+    evaluating: use the rules of an evaluation, where the next game of one that ended is its agent's next life (G6).
     """
 
     def __init__(

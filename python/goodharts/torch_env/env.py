@@ -16,9 +16,9 @@ from goodharts.torch_env.state import State
 from goodharts.torch_env.tables import POTENTIALS, PRICES, Prices
 
 _STARTED_AT_ONCE = 1 << 26
-"""Bytes that drawing episodes may take: as many games as that allows start in one go."""
+"""Memory budget in bytes for drawing episodes, which limits how many games start in one go."""
 _WORDS_AHEAD = 1 << 15
-"""Pairs of places drawn in one go for coming steps: few calls where games are few, and little memory where many."""
+"""Pairs of places drawn in one go for coming steps: few calls with few games, and little memory with many."""
 _MOST_STEPS_AHEAD = 64
 
 
@@ -26,8 +26,8 @@ _MOST_STEPS_AHEAD = 64
 class Outcome:
     """Outcome of a step of ``n`` games.
 
-    codes: int8 (n, 121), what the agents see after it, before anything is restarted. components: int64 (n, 5) and
-    reward: float32 (n,), as G12 has them. eaten: int64 (n,), what was eaten: EMPTY, FOOD or POISON.
+    codes: int8 (n, 121), the views of the agents after the step, before any restart. components: int64 (n, 5) and
+    reward: float32 (n,), as G12 defines them. eaten: int64 (n,), what was eaten: EMPTY, FOOD or POISON.
     terminated, truncated: bool (n,); both may be true.
     """
 
@@ -42,13 +42,13 @@ class Outcome:
 class Games:
     """``games`` games of a mode on a device. A game that ended waits for ``restart``, or ``respawn`` in an evaluation.
 
-    A game's course depends on its key and its actions alone: not on the device, nor on how many games run beside it.
+    A game depends on its key and its actions alone, not on the device or on the number of games beside it.
 
     Args:
         mode: what agents see and are rewarded for. games: how many. numbers: of the world.
         device: where everything is computed.
         evaluating: play by the rules of an evaluation: fixed counts, everybody is mortal, nothing truncates (G6).
-        marks: counts rules that fire; None: nobody does.
+        marks: counts rules that fire; None: no counting.
         prices: of a step, food, poison and a death, in hundred-thousandths (G12); None: the game's own.
     """
 
@@ -84,7 +84,7 @@ class Games:
         self._ahead_used = 0
 
     def start(self, keys: Tensor, rows: Tensor | None = None) -> Tensor:
-        """New games with these keys, int32 (k, 2), in these rows, or in all; returns what they see, int8 (k, 121)."""
+        """Start games with these keys, int32 (k, 2), in these rows, or in all; returns their views, int8 (k, 121)."""
         rows = self._rows if rows is None else rows
         for some, some_keys in zip(self._in_parts(rows), self._in_parts(keys), strict=True):
             event = torch.zeros(len(some), dtype=torch.int64, device=self.device)
@@ -94,11 +94,11 @@ class Games:
     def step(self, actions: Tensor, *, restarting: bool = False) -> Outcome:
         """One action (n,), int64, in every game, by G5.
 
-        restarting: games that end are restarted at once, so that no agent looks at their end, and no mark counts that.
+        restarting: games that end are restarted at once, so that the marks do not count their last views.
         """
         state = self.state
         self._count_moves(actions)
-        # In place and selected, not indexed: where games are few, a step's time is that of starting its operations.
+        # In place, and with index_select instead of indexing: with few games, launching operations takes most time.
         state.x.add_(self._columns.index_select(0, actions)).bitwise_and_(SIZE - 1)
         state.y.add_(self._lines.index_select(0, actions)).bitwise_and_(SIZE - 1)
         places = torch.add(self._base + state.x, state.y, alpha=SIZE)
@@ -123,7 +123,7 @@ class Games:
         return Outcome(codes, components, reward, eaten, terminated, truncated)
 
     def restart(self, rows: Tensor) -> Tensor:
-        """A new episode in each of these rows (k,), with the draws of their latest step; returns what they see (G6)."""
+        """Start an episode in each of these rows (k,), with the draws of their last step; returns their views (G6)."""
         state = self.state
         for some in self._in_parts(rows):
             state.put(some, self._new_episode(state.key[some], state.event[some]))
@@ -132,7 +132,7 @@ class Games:
         return self._seen(rows)
 
     def respawn(self, rows: Tensor) -> Tensor:
-        """The agents of these rows (k,), and they alone, live again somewhere else (G6); returns what they see."""
+        """Respawn the agents of these rows (k,) somewhere else on their grids (G6); returns their views."""
         state = self.state
         for some in self._in_parts(rows):
             address = random.address(random.RESPAWN, DRAWS // 2, self.device)
@@ -144,12 +144,12 @@ class Games:
         return self._seen(rows)
 
     def take_back(self, rows: Tensor, event: Tensor) -> None:
-        """Count no step after these events, (k,), for these rows (k,): they were none of these games'."""
+        """Reset the event counts of these rows (k,) to ``event``, (k,), to undo steps that their games did not take."""
         self.state.event[rows] = event
         self._draw_ahead_again(rows)
 
     def put(self, rows: Tensor, games: State) -> Tensor:
-        """Put games into rows; returns what they see."""
+        """Put games into rows; returns their views."""
         self.state.put(rows, games)
         return self._changed(rows)
 
@@ -161,12 +161,12 @@ class Games:
         return (rows,) if len(rows) <= self._at_once else torch.split(rows, self._at_once)
 
     def _changed(self, rows: Tensor) -> Tensor:
-        """Observe these rows, after their keys or events became others."""
+        """Observe these rows, after their keys or events have changed."""
         self._draw_ahead_again(rows)
         return self._seen(rows)
 
     def _draw_ahead_again(self, rows: Tensor) -> None:
-        """Places drawn ahead for other keys or events are no longer those of these rows."""
+        """Draw the places ahead again for these rows, whose keys or events have changed."""
         ahead = self._ahead[self._ahead_used :]
         if len(ahead):
             ahead[:, rows] = self._places_ahead(rows, len(ahead))
@@ -178,7 +178,7 @@ class Games:
         return codes
 
     def _reappearing(self) -> Tensor:
-        """The places of the first two draws for what reappears after the coming step: int64 (n, 2)."""
+        """The places of the first two draws for an item that reappears after the coming step: int64 (n, 2)."""
         if self._ahead_used == len(self._ahead):
             steps = min(max(_WORDS_AHEAD // self.games, 1), _MOST_STEPS_AHEAD)
             self._ahead, self._ahead_used = self._places_ahead(self._rows, steps), 0
@@ -187,7 +187,7 @@ class Games:
         return places
 
     def _places_ahead(self, rows: Tensor, steps: int) -> Tensor:
-        """Those places for several steps to come, int64 (steps, k, 2): one call costs little more than one step's."""
+        """Results of ``_reappearing`` for several coming steps, int64 (steps, k, 2); costs little more than for one."""
         key, event = self.state.key[rows], self.state.event[rows]
         events = event + torch.arange(1, steps + 1, device=self.device)[:, None]
         pair = random.address(random.REAPPEAR, 1, self.device)
@@ -202,13 +202,13 @@ class Games:
         grid = self.state.grid.view(-1)
         emptied, drawn = places.index_select(0, rows), reappearing.index_select(0, rows)
         kinds = grid.index_select(0, emptied)
-        # The agent's cell is not free: what was eaten is still there.
+        # The agent's cell is not free: the eaten item is still there.
         is_free = (grid.index_select(0, drawn.view(-1)) == EMPTY).view(-1, 2)
         chosen = torch.where(is_free[:, 0], drawn[:, 0], drawn[:, 1])
         if self._marks:
             self._marks.add("G5.reappear_later_draw", ~is_free[:, 0] & is_free[:, 1])
         hard = (~is_free.any(dim=1)).nonzero()[:, 0]
-        if len(hard):  # both draws hit something, which is rare
+        if len(hard):  # both draws hit an item, which is rare
             some = rows[hard]
             address = random.address(random.REAPPEAR, DRAWS // 2, self.device)
             words = random.words(self.state.key[some], self.state.event[some], address)

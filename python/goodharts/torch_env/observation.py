@@ -9,7 +9,7 @@ from goodharts.torch_env.state import State
 
 
 class ViewReader:
-    """Looks at the cells around agents; holds the offsets that this takes, and counts when it looks over an edge."""
+    """Reader of the cells around agents: holds the offsets for it, and counts views that reach over an edge."""
 
     def __init__(self, games: int, device: torch.device, marks: Marks | None) -> None:
         along = (torch.arange(SIZE)[:, None] + torch.arange(-REACH, REACH + 1)) % SIZE
@@ -21,7 +21,7 @@ class ViewReader:
     def codes(self, state: State, rows: Tensor | None = None, counted: Tensor | None = None) -> Tensor:
         """Read the cells around agents, in some rows (n,) or in all: int8 (n, 121), row by row.
 
-        counted: bool (n,), whose looks marks count; None: all.
+        counted: bool (n,), the views that marks count; None: all.
         """
         everyone = state.x, state.y, self._base
         x, y, base = everyone if rows is None else (column[rows] for column in everyone)
@@ -35,7 +35,7 @@ class ViewReader:
 
 
 def observation_of(codes: Tensor, channels: Tensor) -> Tensor:
-    """Observations of codes: float32 (n, 2, 11, 11). channels: (2, 3), how each shows nothing, food and poison."""
+    """Observations of codes: float32 (n, 2, 11, 11). channels: (2, 3), their values of nothing, food and poison."""
     shows = channels.index_select(1, codes.flatten().int())
     return shows.view(len(channels), *codes.shape).transpose(0, 1).reshape(-1, *OBSERVATION_SHAPE)
 

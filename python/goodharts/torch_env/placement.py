@@ -13,9 +13,9 @@ from goodharts.torch_env.marks import Marks
 from goodharts.torch_env.state import State
 
 DRAWS = 64
-"""Draws that look for an empty cell, before the lowest one is taken."""
+"""Draws that look for an empty cell before the lowest empty cell is taken."""
 _EMPTY, _FOOD, _POISON = (torch.tensor(kind, dtype=torch.int8) for kind in (EMPTY, FOOD, POISON))
-"""As a grid holds them."""
+"""Contents of a cell in the dtype of a grid."""
 
 
 def new_episode(key: Tensor, event: Tensor, numbers: Numbers, evaluating: bool, marks: Marks | None) -> State:
@@ -34,11 +34,11 @@ def new_episode(key: Tensor, event: Tensor, numbers: Numbers, evaluating: bool, 
         poison = random.between(words[:, 2], numbers.min_poison, numbers.max_poison)
     items = (food + poison)[:, None]
     draws = _drawn(random.cell(words[:, 4:]))
-    while not bool((draws.distinct[:, -1:] > items).all()):  # so many fell on the same cells that more are needed
-        # The addresses suffice: ``rules.MOST_ITEMS`` sees to it.
+    while not bool((draws.distinct[:, -1:] > items).all()):  # too many draws fell on the same cells
+        # There are enough addresses: ``rules.MOST_ITEMS`` ensures this.
         pairs = min(2 * pairs, random.PAIRS_OF_A_SITE)
         draws = _drawn(random.cell(random.words(key, event, random.address(random.PLACE, pairs, device))))
-    # By the rank of its first draw: drawn again, a cell holds what that put there.
+    # By the rank of a cell's first draw: further draws of the cell do not change its content.
     rank = draws.distinct.gather(1, draws.first)
     kind = torch.where(rank <= food[:, None], _FOOD, torch.where(rank <= items, _POISON, _EMPTY))
     grid = torch.zeros((games, NUM_CELLS), dtype=torch.int8, device=device).scatter_(1, draws.cells, kind)
@@ -61,19 +61,19 @@ def new_episode(key: Tensor, event: Tensor, numbers: Numbers, evaluating: bool, 
 
 
 def bytes_a_game(numbers: Numbers, evaluating: bool) -> int:
-    """About how much memory drawing an episode takes: what finds repeated draws, the grid, and each draw's numbers."""
+    """Estimate the memory that drawing an episode takes: the table of first draws, the grid, and numbers per draw."""
     return 5 * NUM_CELLS + 2 * 32 * _pairs_expected(numbers.most_items(evaluating))
 
 
 def _pairs_expected(items: int) -> int:
-    """Pairs of draws among which cells for so many items, and the agent's, almost always are."""
+    """Number of pairs of draws that almost always contain enough distinct cells for the items and the agent."""
     draws = -NUM_CELLS * math.log(1 - (items + 1) / NUM_CELLS)
     return min(int(draws * 1.05 / 2) + 16, random.PAIRS_OF_A_SITE)
 
 
 @functools.cache
 def _addresses(pairs: int, device: torch.device) -> Tensor:
-    """Addresses of an episode's draws: its two counts, and so many pairs for its places; int32 (2 + pairs,)."""
+    """Addresses of an episode's draws: its two counts, and ``pairs`` addresses for its places; int32 (2 + pairs,)."""
     drawn = ((random.FOOD_COUNT, 1), (random.POISON_COUNT, 1), (random.PLACE, pairs))
     return torch.cat([random.address(site, count, device) for site, count in drawn])
 
@@ -81,8 +81,8 @@ def _addresses(pairs: int, device: torch.device) -> Tensor:
 class _Draws(NamedTuple):
     """Cells that were drawn, game by game, all int64 (n, k).
 
-    cells: the draws. first: the number of the first draw of the same cell. distinct: how many cells were drawn up to
-    each draw and with it: of a cell's first draw that is the cell's rank in the order of first appearance, from 1.
+    cells: the draws. first: the number of the first draw of the same cell. distinct: how many different cells were
+    drawn up to each draw, inclusive; at a cell's first draw this is its rank by first appearance, from 1.
     """
 
     cells: Tensor
@@ -104,8 +104,8 @@ def first_empty(grid: Tensor, words: Tensor, marks: Marks | None, rule: str) -> 
     Args:
         grid: int8 (n, 16384).
         words: int32 (n, k), the draws.
-        marks: where it is counted which draw it was.
-        rule: under which rule's name.
+        marks: counts which draw was taken.
+        rule: beginning of the names of its marks.
     """
     cells = random.cell(words)
     is_free = grid.gather(1, cells) == EMPTY

@@ -1,7 +1,7 @@
 """Addressed random words (G10): Threefry-2x32 with 20 rounds, elementwise on tensors, on any device.
 
 torch has no arithmetic on unsigned 32-bit numbers, so words are int32 tensors that hold the same bits: sums wrap
-around, and what a shift to the right drags in from the sign is masked off.
+around, and the copies of the sign bit that a right shift brings in are masked off.
 """
 
 import numpy as np
@@ -12,16 +12,16 @@ from torch import Tensor
 from rlparity.threefry import seed_pairs
 
 FOOD_COUNT, POISON_COUNT, PLACE, REAPPEAR, RESPAWN = 1, 2, 3, 4, 5
-"""Sites."""
+"""Sites: the purposes of draws."""
 
 PAIRS_OF_A_SITE = 1 << 16
-"""Addresses of a site: a number more belongs to the next one."""
+"""Number of addresses of a site; the address after them belongs to the next site."""
 _ROTATIONS = tuple(
     tuple(tuple(torch.tensor(number, dtype=torch.int32) for number in (by, 32 - by, (1 << by) - 1)) for by in group)
     for group in ((13, 15, 26, 6), (17, 29, 16, 24))
 )
-"""By how much to shift to the left and to the right, and what to mask off. As tensors, since torch makes one of each
-number otherwise, again and again, which takes longer than to shift a few thousand words."""
+"""Left shift, right shift and mask of each rotation. They are tensors, since torch would otherwise make one of each
+number in every call, which takes longer than to shift a few thousand words."""
 _PARITY = 0x1BD11BDA
 WORD = 0xFFFFFFFF
 """The bits of a word."""
@@ -52,7 +52,7 @@ def words(key: Tensor, event: Tensor, address: Tensor) -> Tensor:
 
     Args:
         key: int32 (n, 2).
-        event: whole (n,), of which the lower 32 bits count.
+        event: integers (n,), of which only the lower 32 bits count.
         address: int32 (k,), as ``address`` gives them.
 
     Returns:

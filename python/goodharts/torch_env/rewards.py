@@ -7,7 +7,7 @@ from goodharts.rules import COMPONENT_UNIT, FOOD, POISON, REACH
 from goodharts.torch_env.tables import DISCOUNT, POTENTIALS, Prices
 
 _CODES = 3
-"""Of what can be eaten: EMPTY, FOOD and POISON."""
+"""Number of cell contents: EMPTY, FOOD and POISON."""
 _WHOLE = 100
 """Hundredths in one: a potential in thousandths times this is in hundred-thousandths."""
 
@@ -17,21 +17,21 @@ class Rewards:
 
     def __init__(self, prices: Prices, clip: int, device: torch.device) -> None:
         self._clip = clip
-        # a tensor: CUDA takes a number's reciprocal as a factor, and rounds twice
+        # a tensor: CUDA would multiply by a number's reciprocal, and so round twice
         self._units = torch.tensor(1 / COMPONENT_UNIT, device=device).round()
         components = torch.zeros((2, _CODES, 5), dtype=torch.int64, device=device)
         components[:, :, 0] = prices.step
         components[:, FOOD, 1] = prices.food
         components[:, POISON, 2] = prices.poison
         components[1, :, 3] = prices.death
-        # A row for each code where somebody lived on, and then one for each where somebody died.
+        # One row per code for agents that live on, then one row per code for agents that died.
         self._components = components.view(-1, 5)
         self._totals = self.total(self._components)
 
     def of(self, eaten: Tensor, is_dead: Tensor) -> tuple[Tensor, Tensor]:
         """Components, int64 (n, 5), and their total, float32 (n,), without shaping.
 
-        eaten: what was eaten, a code (n,). is_dead: who died, bool (n,).
+        eaten: what was eaten, a code (n,). is_dead: which agents died, bool (n,).
         """
         row = torch.add(eaten, is_dead, alpha=_CODES)
         return self._components.index_select(0, row), self._totals.index_select(0, row)

@@ -12,7 +12,7 @@ from goodharts.rules import NUM_CELLS
 
 @dataclass
 class State:
-    """``n`` games. All int64 but for the grid and what is drawn with.
+    """State of ``n`` games; all fields except the grid and the key are int64.
 
     grid: int8 (n, 16384), EMPTY, FOOD or POISON in each cell. x, y, energy (thousandths), steps (of this life): (n,).
     event: (n,), the steps of this game as a word of 32 bits, which wraps; key: int32 (n, 2), from which it draws.

@@ -1,13 +1,13 @@
-"""The canonical engine's own tables: what things are worth, and what an agent sees of them (G1, G7, G9, G12)."""
+"""The canonical engine's tables: prices, potentials, and how cells appear to an agent (G1, G7, G9, G12)."""
 
 from typing import NamedTuple
 
 from goodharts.rules import Mode, Numbers
 
 POTENTIALS = (333, 200, 143, 111, 91)
-"""Of the nearest food in view at a king's distance of 1 … 5, in thousandths (G9)."""
+"""Potentials of the nearest food in view at a king's distance of 1 … 5, in thousandths (G9)."""
 DISCOUNT = 99
-"""Of a potential after a step, in hundredths (G9)."""
+"""Discount of a potential after a step, in hundredths (G9)."""
 
 
 class Prices(NamedTuple):

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 _CPU = "cpu"
 _HIDDEN_LAYERS = {"cnn": 1, "mlp": 2}
-"""After the encoder, if there is one."""
+"""Number of hidden layers after the encoder, if there is one."""
 _SAME = ("learning_rate", "gamma", "gae_lambda", "max_grad_norm", "entropy_floor", "entropy_floor_coef", "popart_beta")
 """Settings of the same name and meaning in rlworldkit."""
 
 
 def check(config: Config) -> None:
-    """Raises UsageError for ``torchrun``, ``--compile-mode`` or a device that JAX does not have."""
+    """Raise UsageError for ``torchrun``, ``--compile-mode`` or a device that JAX does not have."""
     if is_launched():
         raise UsageError("torchrun is for --engine torch: start --engine jax without it, in one process.")
     if config.runtime.compile_mode != OFF:
@@ -39,7 +39,7 @@ def check(config: Config) -> None:
 
 
 def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
-    """Train on all devices of the kind that the settings name, or on the one with a number, and save."""
+    """Train on all devices of the kind that the settings name, or on one device given by number, and save."""
     import jax
 
     from goodharts.env import env_by
@@ -54,7 +54,7 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
     dtype = precision_on(platform, config.runtime.amp)
 
     def write_agent(params: Params, progress: Progress) -> None:
-        import torch  # here: it takes seconds to import, and nothing before the first file waits for it
+        import torch  # here: it takes seconds to import, and is not needed before the first file
 
         from goodharts.models import Model, policy_of, write_model
 
@@ -93,7 +93,7 @@ def precision_on(platform: str, amp: bool) -> str:
 
 
 def train_config(training: Training, network: NetworkConfig, dtype: str = "float32") -> TrainConfig:
-    """The settings as rlworldkit has them."""
+    """Convert the settings to those of rlworldkit."""
     return TrainConfig(
         num_envs=training.n_envs,
         num_steps=training.steps_per_env,
@@ -135,7 +135,7 @@ def _finished(episodes: EpisodeInfo) -> list[tuple[float, ...]]:
 
 
 def _devices(name: str) -> list[jax.Device]:
-    """JAX's devices of this name, of a kind or with a number; raises UsageError that says what there is."""
+    """JAX's devices of a name, such as ``cuda`` or ``cuda:1``; raises UsageError that lists the devices."""
     import jax
 
     if name == AUTO:

@@ -1,4 +1,4 @@
-"""The runs that a command line of ``goodharts train`` asks for, new ones and those that go on from checkpoints.
+"""Runs that a command line of ``goodharts train`` asks for: new runs, and runs resumed from checkpoints.
 
 Checkpoints of both engines are ``models/ppo_{mode}.checkpoint.pth``, in rlworldkit's format.
 """
@@ -27,12 +27,12 @@ from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import PRICES
 
 MODELS, LOGS, RUNS = "models", "logs", "runs"
-"""Folders in the working directory, or in that of a seed."""
+"""Folders in the working directory, or in the folder of a seed."""
 WARM_UP_UPDATES = 2
-"""Updates of a benchmark that come before the measured ones: they compile, and record what was compiled."""
+"""Updates of a benchmark before the measured ones: they compile, and record the compiled programs."""
 BEGIN_ANEW = "leave --resume out to begin anew"
 SETTINGS = "goodharts"
-"""The entry of a run's settings that holds those of ``Config``."""
+"""Key of a run's settings under which those of ``Config`` are saved."""
 _NAMES = {"mode", "run_name", SETTINGS}
 _KEPT = {"--num-envs": "n_envs", "--seed": "seed", "--lr": "learning_rate", "--network": "network"}
 """Flags of settings that a resumed run keeps."""
@@ -40,10 +40,10 @@ _KEPT = {"--num-envs": "n_envs", "--seed": "seed", "--lr": "learning_rate", "--n
 
 @dataclass(frozen=True)
 class Job:
-    """The task of one mode's run, from its beginning or from a checkpoint between two updates.
+    """A run of one mode to be done, from its beginning or from a checkpoint between two updates.
 
-    config: the settings. name: of its logs. folder: where its outputs go. progress: how far it is. arrays: all that it
-    goes on from, by name, with ``--engine torch``. state: rlworldkit's ``Checkpoint``, with ``--engine jax``.
+    config: the settings. name: of its logs. folder: of its outputs. progress: how far it is. arrays: the arrays of the
+    checkpoint by name, with ``--engine torch``. state: rlworldkit's ``Checkpoint``, with ``--engine jax``.
     is_benchmark: measure, and write nothing. is_on_wandb: show it on W&B.
     """
 
@@ -59,35 +59,35 @@ class Job:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it has had all of its updates before it starts."""
+        """Whether all of its updates are done before it starts."""
         return self.progress.updates >= self.config.training.updates
 
     @property
     def label(self) -> str:
-        """What it is called among others: its mode, and its folder where it has one."""
+        """Name of the run among others: its mode, and its folder where it has one."""
         return f"{self.mode} {self.folder}" if self.folder != Path() else self.mode
 
     @property
     def model(self) -> Path:
-        """Where its agent goes."""
+        """Path of its agent."""
         return model_path(self.mode, self.folder / MODELS)
 
     @property
     def checkpoint(self) -> Path:
-        """Where its checkpoint goes."""
+        """Path of its checkpoint."""
         return self.model.with_suffix(".checkpoint.pth")
 
     def log(self, what: str) -> Path:
-        """Where one of its logs goes."""
+        """Path of one of its logs."""
         return self.folder / LOGS / f"{self.name}_{what}"
 
     def notes(self) -> dict[str, Any]:
-        """What a run's settings keep of it."""
+        """Entries of this job in the saved settings of its run."""
         return {"mode": self.mode, SETTINGS: self.config.plain(), PRICES: self.config.changed_prices(self.mode)}
 
     @property
     def total_timesteps(self) -> int:
-        """The steps of all its updates."""
+        """Number of steps of all its updates."""
         return self.config.training.updates * self.config.batch_size
 
 
@@ -118,7 +118,7 @@ def jobs_of(arguments: argparse.Namespace, config: Config) -> list[Job]:
 
 
 def ended_text(job: Job) -> str:
-    """What to do about a run that has had all of its updates."""
+    """Message for a run whose updates are all done: how to train it further."""
     return f"{job.checkpoint} has had its {job.progress.updates:,} updates: ask for more with --updates."
 
 
@@ -131,14 +131,14 @@ def _job(arguments: argparse.Namespace, mode: str, folder: Path, config: Config)
             raise UsageError(
                 f"{job.checkpoint} was left by --engine {began}: go on with that, or begin anew with {asked}."
             )
-        job = dataclasses.replace(job, config=dataclasses.replace(job.config, runtime=config.runtime))  # that of now
+        job = dataclasses.replace(job, config=dataclasses.replace(job.config, runtime=config.runtime))  # the new one
     updates = _updates(arguments, job.config)
     config = job.config.over({"training": {"updates": updates}}, "The command line") if updates else job.config
     return dataclasses.replace(job, config=config, is_benchmark=arguments.benchmark, is_on_wandb=arguments.wandb)
 
 
 def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
-    """The updates that the command line asks for; raises UsageError for fewer steps than those of one."""
+    """The updates that the command line asks for; raises UsageError for fewer steps than one update has."""
     updates: int | None = getattr(arguments, "training.updates")
     if (steps := arguments.timesteps) is not None:
         if steps < config.batch_size:
@@ -151,7 +151,7 @@ def _updates(arguments: argparse.Namespace, config: Config) -> int | None:
 
 
 def write_checkpoint(job: Job) -> None:
-    """Write what a run of ``--engine torch``, or one that has not begun, goes on from; raises OSError as writing."""
+    """Write the checkpoint of a run of ``--engine torch``, or of one that has not begun; raises OSError."""
     payload = {
         "runner": {name: np.asarray(array) for name, array in job.arrays.items()},
         "progress": job.progress._asdict(),
@@ -162,7 +162,7 @@ def write_checkpoint(job: Job) -> None:
 
 
 def read_checkpoint(path: Path) -> Job:
-    """The run that a checkpoint, ``FOLDER/models/ppo_MODE.checkpoint.pth``, is of; one of a group may not have begun.
+    """Read the run of a checkpoint, ``FOLDER/models/ppo_MODE.checkpoint.pth``; a run of a group may not have begun.
 
     Raises UsageError with one sentence about whatever is wrong with the file.
     """
@@ -184,7 +184,7 @@ def read_checkpoint(path: Path) -> Job:
 
 
 def _begun(path: Path, kept: Any) -> Job:  # noqa: ANN401 - plain values
-    """A run by the settings that a checkpoint keeps; raises Unreadable, or UsageError for those that are impossible."""
+    """Make a run from the settings in a checkpoint; raises Unreadable, or UsageError for impossible settings."""
     if not is_object(kept) or not kept.keys() >= _NAMES or not is_object(kept[SETTINGS]):
         raise Unreadable("it is none of `goodharts train`")
     name = kept["run_name"]

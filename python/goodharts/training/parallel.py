@@ -1,4 +1,4 @@
-"""Collective operations of the processes that ``torchrun`` started to train one network, or of one process."""
+"""Collective operations of the processes that ``torchrun`` started to train one network, or of a single one."""
 
 import contextlib
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from rlparity.errors import UsageError
 
 @dataclass(frozen=True)
 class Processes:
-    """The processes of a run. Each plays its share of the games, in order; the first writes and prints."""
+    """The processes of a run: each plays its share of the games, in order; the first one writes and prints."""
 
     rank: int = 0
     count: int = 1
@@ -36,7 +36,7 @@ class Processes:
         return total / self.count
 
     def moments(self, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Return mean and variance over the tensors, of one size, of all processes."""
+        """Return mean and variance over the tensors of all processes, which have the same size."""
         mean = self.mean(values.mean())
         return mean, self.mean((values - mean).square().mean())
 
@@ -56,7 +56,7 @@ class Processes:
         return found
 
     def any(self, flag: bool) -> bool:
-        """Return whether it is true in any process."""
+        """Return whether ``flag`` is true in any process."""
         return any(self.gathered(flag))
 
 

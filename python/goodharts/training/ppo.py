@@ -24,14 +24,14 @@ _WEIGHTS, _SHUFFLE, NOISE = range(3)
 """Streams of random numbers that a run draws from its seed."""
 _WEIGHT, _MOMENT, _SCALE = (f"{NETWORK}.{part}." for part in ("params", "opt_state", "value_scale"))
 _ORDER = ".shuffle"
-"""Names in a checkpoint, or their beginnings: of weights, Adam's state, PopArt's scale, and the order of samples."""
+"""Names or prefixes in a checkpoint: of weights, Adam's state, PopArt's scale, and the order of samples."""
 _OF_STEPS = ("pg_loss", "value_loss", "entropy", "approx_kl", "clip_frac", "entropy_floor_penalty", "grad_norm")
 _STATS = (*_OF_STEPS, "explained_variance", *(f"action_prob_{action}" for action in range(len(ACTIONS))))
 """The statistics of an update; ``value_loss`` is half the squared error."""
 
 
 def stream(seed: int, *which: int) -> int:
-    """The seed of one stream of a run: 64 bits."""
+    """The seed of one stream of random numbers of a run: 64 bits."""
     return int(np.random.SeedSequence((seed, *which)).generate_state(1, np.uint64)[0])
 
 
@@ -89,14 +89,14 @@ def losses(logits: Tensor, values: Tensor, batch: Batch, clip_eps: float) -> Los
 
 @torch.no_grad()
 def rescale(head: nn.Linear, before: ValueScale, after: ValueScale) -> None:
-    """Change a PopArt head so that its values on the scale ``after`` are those that it had on the scale ``before``."""
+    """Rescale a PopArt head so that its values in reward stay the same when its scale changes to ``after``."""
     weight, bias = moved(head.weight, head.bias, before, after)
     head.weight.copy_(weight)
     head.bias.copy_(bias)
 
 
 class Learner:
-    """A policy, of a mode, that learns from rollouts; ``processes`` are those that learn the same network.
+    """Learner of a mode's policy from rollouts; ``processes`` train the same network together.
 
     policy: the network. scale: of its value head. precision: of its matrix products; None is float32.
     """
@@ -124,7 +124,7 @@ class Learner:
     @torch.no_grad()
     def judge(self, codes: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (n, 8) and values (n,) in units of reward, for codes int8 (n, 121) and counts (n, 2)."""
-        # Only the usual width is compiled for: how many episodes end differs from one rollout to the next.
+        # Compiled for the usual width only: the number of episodes that end differs between rollouts.
         logits, scaled = self._forward(self._compiled if len(codes) == self._width else self.policy, codes, counts)
         return logits, self.scale.values(scaled)
 
@@ -155,7 +155,7 @@ class Learner:
         return dict(zip(_STATS, stats.tolist(), strict=True))
 
     def tensors(self) -> dict[str, Tensor]:
-        """Everything that learning goes on from, by name."""
+        """Everything that is needed to resume learning, by name."""
         weights = {f"{_WEIGHT}{name}": each for name, each in self.policy.state_dict().items()}
         moments = self.optimizer.state_dict()["state"].items()
         adam = {f"{_MOMENT}{of}.{name}": each for of, kept in moments for name, each in kept.items()}
@@ -163,7 +163,7 @@ class Learner:
         return {**weights, **adam, **scale, _ORDER: self.shuffle.get_state()}
 
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
-        """Go on from ``tensors`` on the CPU; raises Unreadable, or KeyError, where they do not fit."""
+        """Resume from the result of ``tensors``, on the CPU; raises Unreadable, or KeyError, where it does not fit."""
         load_weights(
             self.policy,
             {name.removeprefix(_WEIGHT): each for name, each in tensors.items() if name.startswith(_WEIGHT)},
@@ -178,12 +178,12 @@ class Learner:
         self.shuffle.set_state(tensors[_ORDER])
 
     def _follow(self, mean: Tensor, variance: Tensor) -> None:
-        """Let PopArt's scale take in a batch of returns."""
+        """Update PopArt's scale with the moments of a batch of returns, and rescale the value head."""
         before = self.scale
         after = before.following(mean.item(), variance.item(), self._config.popart_beta)
         self.scale = after._replace(
             mean=np.float32(after.mean), deviation=np.float32(after.deviation)
-        )  # as it is saved
+        )  # the precision in which it is saved
         rescale(self.policy.value, before, self.scale)
 
     def _forward(
@@ -194,7 +194,7 @@ class Learner:
         return logits.float(), scaled.float()
 
     def _parts(self, size: int) -> Iterator[Tensor | slice]:
-        """The steps of each gradient step: all of them, or in an order of their own for each epoch."""
+        """Yield the samples of each gradient step: all samples, or minibatches in a new random order for each epoch."""
         for _ in range(self._config.k_epochs):
             if self._config.minibatches == 1:
                 yield slice(None)
@@ -203,12 +203,12 @@ class Learner:
                 yield from order.chunk(self._config.minibatches)
 
     def _step(self, codes: Tensor, counts: Tensor, batch: Batch, rates: Rates) -> Tensor:
-        """One gradient step; returns the numbers ``_OF_STEPS``, and eight probabilities."""
+        """Take one gradient step; returns the numbers ``_OF_STEPS`` and the mean probabilities of the eight actions."""
         config = self._config
         logits, scaled = self._forward(self._compiled, codes, counts)
         found = losses(logits, scaled, batch, rates.clip_eps)
         shortfall = config.entropy_floor - self._processes.mean(found.entropy.detach())
-        # What is short is the entropy of the whole batch; each process adds the gradient of its own part.
+        # The floor is for the mean entropy of all processes; each process adds the gradient of its own part.
         penalty = config.entropy_floor_coef * (config.entropy_floor - found.entropy) * (shortfall > 0)
         loss = found.policy_loss + config.value_coef * found.value_loss - rates.entropy_coef * found.entropy + penalty
         self.optimizer.zero_grad()

@@ -1,4 +1,4 @@
-"""Rollouts: playing a number of steps of every game with a policy, recorded compactly."""
+"""Rollouts: a number of steps of every game, played with a policy and recorded compactly."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -11,16 +11,16 @@ from goodharts.torch_env.env import Games
 from goodharts.training.runs import EPISODE
 
 Judge = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""From codes int8 (n, 121) and counts (n, 2) to logits (n, 8) and values (n,), in units of reward."""
+"""Policy and critic: from codes int8 (n, 121) and counts (n, 2) to logits (n, 8) and values (n,), in reward."""
 
 
 class Rollout(NamedTuple):
-    """``t`` steps of ``n`` games, 137 bytes and a few numbers each.
+    """Record of ``t`` steps of ``n`` games, 137 bytes and a few numbers per step.
 
     codes: int8 (t, n, 121); counts: int16 (t, n, 2), the episodes' food and poison; actions: int64 (t, n).
     ended: terminated or truncated; bool (t, n), as is terminated. next_values: of the episode's own next observation,
     even where it ended; float32 (t, n), as are log_probs, values and rewards.
-    episodes: float32 (k, 7), those that ended, with the columns ``EPISODE``.
+    episodes: float32 (k, 7), the episodes that ended, with the columns ``EPISODE``.
     """
 
     codes: Tensor
@@ -36,10 +36,10 @@ class Rollout(NamedTuple):
 
 
 class Player:
-    """Plays the games of one process, which have been started, with a policy, episode after episode.
+    """Player of the games of one process, which are started already, with a policy, episode after episode.
 
-    noise: draws for the actions of all processes' games, the same in each: so what a game's agent does depends neither
-    on how many processes there are nor on which of them plays it. share: which of all games these are, ``of`` so many.
+    noise: draws for the actions of the games of all processes, the same in each process, so that an agent's actions do
+    not depend on the number of processes or on which one plays it. share: the numbers of these games, out of ``of``.
     """
 
     def __init__(self, games: Games, noise: torch.Generator, share: range, of: int) -> None:
@@ -49,15 +49,15 @@ class Player:
         self.totals = torch.zeros((games.games, 3), device=games.device)  # reward, food and poison of this episode
 
     def play(self, steps: int, judge: Judge) -> Rollout:
-        """Play so many steps of every game; what ended begins anew (G6)."""
+        """Play ``steps`` steps of every game; episodes that ended are followed by new ones (G6)."""
         games, played = self.games, list[tuple[Tensor, ...]]()
-        last: list[tuple[Tensor, Tensor, Tensor]] = []  # where episodes ended, and what they saw and were at their end
+        last: list[tuple[Tensor, Tensor, Tensor]] = []  # indices, last codes and counts of the episodes that ended
         episodes = [torch.empty((0, len(EPISODE)), device=games.device)]
         for t in range(steps):
             seen, counts = self.codes, self._counts()
             logits, values = judge(seen, counts)
             log_probs = torch.log_softmax(logits, dim=1)
-            actions = (log_probs - self._exponential().log()).argmax(dim=1)  # one draw from the policy: Gumbel's way
+            actions = (log_probs - self._exponential().log()).argmax(dim=1)  # samples the policy (Gumbel-max)
             outcome = games.step(actions)
             ended = outcome.terminated | outcome.truncated
             taken = log_probs.gather(1, actions[:, None])[:, 0]
@@ -74,7 +74,7 @@ class Player:
         return Rollout._make([*steps_of, following, torch.cat(episodes)])
 
     def _values_after(self, values: Tensor, judge: Judge, last: list[tuple[Tensor, Tensor, Tensor]]) -> Tensor:
-        """``next_values``: of the next step's observation, or of the last one of an episode that ended."""
+        """Compute ``next_values``: of the next step's observation, or of the last one of an episode that ended."""
         codes = torch.cat([self.codes, *(codes for _, codes, _ in last)])
         counts = torch.cat([self._counts(), *(counts for _, _, counts in last)])
         _, later = judge(codes, counts)
@@ -93,7 +93,7 @@ class Player:
         return drawn[self.share.start : self.share.stop]
 
     def _finished(self, t: int, rows: Tensor, terminated: Tensor) -> Tensor:
-        """The episodes that ended in these rows, float32 (k, 7); their totals begin anew."""
+        """The episodes that ended in these rows, float32 (k, 7); resets their totals."""
         steps = torch.full_like(rows, t)
         lengths = self.games.state.steps[rows]
         columns = (steps, rows + self.share.start, lengths, *self.totals[rows].T, terminated[rows])

@@ -1,4 +1,4 @@
-"""A run of one mode from its start to its end, whichever engine trains it: its files and its result."""
+"""A run of one mode from start to end, with either engine: its files and its result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rlworldkit.runs.live_state import Outcome
 
 KINDS = ("updates.csv", "episodes.csv", "summary.json")
-"""The logs of a run."""
+"""Endings of the names of a run's logs."""
 EPISODE = ("step", "game", "length", "reward", "food", "poison", "terminated")
 """The columns of finished episodes; step: of the rollout, from 0."""
 TakeEpisodes = Callable[[int, Iterable[Sequence[float]]], None]
@@ -35,7 +35,7 @@ _COMPILERS = ("torch._dynamo", "torch._inductor")
 
 
 class RunResult(NamedTuple):
-    """Result of a run, with a sentence for the user; files: those it wrote."""
+    """Result of a run, with a sentence for the user. files: the files that it wrote."""
 
     outcome: Outcome
     sentence: str
@@ -72,7 +72,7 @@ class EpisodesLog(CsvLog):
             self._rows.append({"update": update, "timesteps": timesteps, **numbers, **whole})
 
     def write(self, metrics: Metrics) -> None:
-        """Write the episodes of the update that these metrics are of."""
+        """Write the episodes of the update to which these metrics belong."""
         self.write_all(self._rows)
 
 
@@ -83,13 +83,13 @@ def train_job(
     print_line: Callable[[str], None] = lambda line: None,
     stop: StopRequest | None = None,
 ) -> RunResult | None:
-    """Train a mode until its updates are done or it is asked to stop; either way everything is saved.
+    """Train a mode until its updates are done or it is asked to stop; saves everything in both cases.
 
     Returns None where it is stopped before its first update is complete.
 
-    It writes into the folders that ``reserved`` makes and holds. Where ``torchrun`` started several processes, each
-    calls this, and only the first one writes. A run that goes back, to a checkpoint that was put aside and put back,
-    keeps its later agent and logs in ``models/abandoned-N/``.
+    It writes into the folders that ``reserved`` makes and locks. Where ``torchrun`` started several processes, each
+    calls this, and only the first one writes. A run that resumes from an older checkpoint, which was put back, moves
+    the later agent and logs to ``models/abandoned-N/``.
 
     report: takes the metrics of each update. print_line: takes lines for the user. stop: asks for an early end.
 
@@ -142,7 +142,7 @@ def _outcome(job: Job, row: Metrics) -> Outcome:
 
 
 def _keep_later(job: Job, run: Run) -> None:
-    """Put aside the agent and the logs of later updates than those that a run goes on from."""
+    """Move aside the agent and the logs of later updates than the checkpoint from which a run resumes."""
     from goodharts.models import read_model  # torch takes seconds to import
 
     after, updates = job.progress.updates, 0
@@ -174,7 +174,7 @@ def _result(job: Job, rows: Sequence[Metrics], run: Run, about: Mapping[str, Any
 
 @contextlib.contextmanager
 def reserved(modes: Sequence[str], folder: Path = Path()) -> Iterator[None]:
-    """Make the folders, and hold what these modes are trained into against other trainers.
+    """Make the folders, and lock the outputs of these modes against other trainers.
 
     Raises UsageError where a folder cannot be written to, or where another trainer is at work on one of the modes.
     """
@@ -189,18 +189,18 @@ def reserved(modes: Sequence[str], folder: Path = Path()) -> Iterator[None]:
 
 
 def engine_named(name: EngineName) -> Any:  # noqa: ANN401 - a module
-    """The module that trains with an engine, imported here: it is slow.
+    """Import the module that trains with an engine, which takes seconds.
 
-    ``check(config)`` raises UsageError where these settings cannot be trained with, here and with this engine.
+    ``check(config)`` raises UsageError where this engine cannot train with these settings on this machine.
     ``train(job, run, take_episodes)`` trains until the job's updates are done or the run is asked to stop, and saves.
-    It hands over the episodes of each update, and returns what ``_summary.json`` says of the engine: network, engine,
-    device, precision, processes, versions. It raises UsageError as ``check`` does.
+    It passes the episodes of each update to ``take_episodes``, and returns the engine's part of ``_summary.json``:
+    network, engine, device, precision, processes, versions. It raises UsageError as ``check`` does.
     """
     return import_module(f"goodharts.training.{name}_ppo")
 
 
 def check(config: Config) -> None:
-    """Raises UsageError where these settings cannot be trained with here, before anything is written."""
+    """Raise UsageError where training with these settings is impossible here, before anything is written."""
     engine_named(config.training.engine).check(config)
 
 

@@ -36,9 +36,9 @@ from rlworldkit.runs.saved_config import BEGAN, now
 from rlworldkit.runs.sinks import Metrics
 
 _RETRY_SECONDS = 60.0
-"""When a save that failed is tried again."""
+"""Seconds until a failed save is retried."""
 _GAMES, _TOTALS, _NOISE = ".games.", ".totals", ".noise."
-"""Names, or their beginnings, of what a checkpoint holds besides the learner's; that of the noise ends in a device."""
+"""Names or prefixes of a checkpoint's arrays besides the learner's; the noise's name ends in a device type."""
 
 
 class UpdateResult(NamedTuple):
@@ -49,10 +49,10 @@ class UpdateResult(NamedTuple):
 
 
 class TorchTrainer:
-    """Trains one mode, update by update, in memory alone, with schedules that end with the config's updates.
+    """Trainer of one mode, update by update, without files; its schedules end with the config's updates.
 
-    processes: those that train the same network, each with its share of the games. progress: how far it is. Raises
-    UsageError where the games or the batch cannot be shared by the processes.
+    processes: the processes that train the same network, each with a share of the games. progress: how far it is.
+    Raises UsageError where the processes cannot share the games or the batch evenly.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class TorchTrainer:
         self.player = Player(games, noise, share, training.n_envs)
 
     def about(self) -> dict[str, Any]:
-        """The trainer as ``_summary.json`` describes it."""
+        """Description of the trainer for ``_summary.json``."""
         weights = sum(each.numel() for each in self.learner.policy.parameters())
         return {
             "network": {"kind": self.network.kind, "parameters": weights},
@@ -89,7 +89,7 @@ class TorchTrainer:
         }
 
     def step(self) -> UpdateResult:
-        """One update: play, then learn. Raises TrainingDiverged where a loss is no longer a number."""
+        """Run one update: play, then learn. Raises TrainingDiverged where a loss is NaN or infinite."""
         began, training, (updates, timesteps, seconds) = time.perf_counter(), self.config.training, self.progress
         rollout = self.player.play(training.steps_per_env, self.learner.judge)
         shares = self._processes.gathered(rollout.episodes.cpu().tolist())
@@ -122,7 +122,7 @@ class TorchTrainer:
         return Model(self.mode.name, self.config.plain(), updates, timesteps, policy)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything that training goes on from, by name; every process takes part in gathering it."""
+        """Everything that is needed to resume training, by name; all processes have to call this together."""
         state = self.player.games.state
         own = {f"{_GAMES}{each.name}": getattr(state, each.name).cpu() for each in dataclasses.fields(state)}
         gathered = self._processes.gathered({**own, _TOTALS: self.player.totals.cpu()})
@@ -131,15 +131,15 @@ class TorchTrainer:
         return {name: tensor.cpu().numpy() for name, tensor in (self.learner.tensors() | tensors).items()}
 
     def restore(self, start: Job) -> None:
-        """Go on from a checkpoint of ``--engine torch``; raises UsageError where that is damaged.
+        """Resume from a checkpoint of ``--engine torch``; raises UsageError where the checkpoint is damaged.
 
-        Exact on the same kind of device; on another one actions are drawn from a stream of their own from here on.
+        Exact on the same kind of device; on another kind, actions are drawn from a new stream of random numbers.
         """
         try:
             self._restore(start)
         except Unreadable as fault:
             raise UsageError(f"{start.checkpoint} cannot be used: {fault}; {BEGIN_ANEW}.") from None
-        except Exception as error:  # damaged values fail in every way there is
+        except Exception as error:  # damaged values can raise any exception
             raise UsageError(f"{start.checkpoint} is damaged ({type(error).__name__}): {BEGIN_ANEW}.") from None
         self.progress = start.progress
 
@@ -147,7 +147,7 @@ class TorchTrainer:
         player, tensors = self.player, {name: torch.tensor(array) for name, array in start.arrays.items()}
         self.learner.restore(tensors)
         fields = {name.removeprefix(_GAMES): each for name, each in tensors.items() if name.startswith(_GAMES)}
-        # through the dicts of the rules, which refuse what could not be played
+        # through the dicts of the rules, which refuse impossible states
         games = state_dict.from_dicts(state_dict.to_dicts(State(**fields)), self.device)
         if len(games.x) != player.of or tensors[_TOTALS].shape != (player.of, player.totals.shape[1]):
             raise Unreadable(f"it holds {len(games.x)} games, not {player.of}")
@@ -161,12 +161,12 @@ class TorchTrainer:
 
 
 def check(config: Config) -> None:
-    """Raises UsageError where there is no such device."""
+    """Raise UsageError where the device does not exist."""
     choose_device(config.runtime.device, local_rank())
 
 
 def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
-    """Train, with a save every so many minutes and at the end; every process takes part in all of it."""
+    """Train, and save every ``checkpoint_minutes`` and at the end; every process of the run calls this."""
     config, after = job.config, job.progress.updates
     device = choose_device(config.runtime.device, local_rank())
     prepare(device)
@@ -186,7 +186,7 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
             if processes.rank == 0:
                 take_episodes(trainer.progress.updates, updated.episodes)
                 run.write(updated.metrics)
-            if processes.gathered(time.monotonic() >= due)[0]:  # clocks differ, and the first one's counts
+            if processes.gathered(time.monotonic() >= due)[0]:  # clocks differ, so the first process decides
                 is_saved = _save(trainer, job, run)
                 due = time.monotonic() + (interval if is_saved else min(interval, _RETRY_SECONDS))
         if not is_saved:
@@ -195,7 +195,7 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
 
 
 def _save(trainer: TorchTrainer, job: Job, run: Run) -> bool:
-    """Save, where files are written; whether it went well."""
+    """Save the checkpoint and the model, unless this process writes no files; returns whether it succeeded."""
     state = dataclasses.replace(job, progress=trainer.progress, arrays=trainer.arrays())
     if not run.folder:
         return True

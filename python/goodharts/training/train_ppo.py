@@ -40,15 +40,15 @@ if TYPE_CHECKING:
 
 MODULE, COMMAND = "goodharts.cli.main", "train"
 TITLE = "Goodharts training"
-"""Of the page of a run."""
+"""Title of the page of a run."""
 _LINES_PER_RUN = 32
-"""The lines that a mode prints where there is no terminal."""
+"""Lines of progress that a run prints where there is no terminal."""
 _SIGNS = "↖←↙↑↓↗→↘"
-"""Of the moves, in their order."""
+"""Arrows of the moves, in their order."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `goodharts train`, by the process's own words unless told otherwise, and return the exit code."""
+    """Run `goodharts train`, by default with the process's own arguments, and return the exit code."""
     code: int = resolve_name(f"{MODULE}:main")([COMMAND, *(sys.argv[1:] if argv is None else argv)])
     return code
 
@@ -129,7 +129,7 @@ def _train(arguments: argparse.Namespace) -> int:
             check(job.config)
             is_new, is_one_of_several = not job.progress.updates, len(jobs) > 1 or arguments.seeds is not None
             if is_first and is_new and is_one_of_several and not arguments.benchmark:
-                write_checkpoint(job)  # so that none is forgotten that is killed before its first one
+                write_checkpoint(job)  # so that a run killed before its first checkpoint can be resumed, too
         at_once = max(len(arguments.mode), min(len(left), available_cores()))
         results = _run(left, at_once, console, arguments.dashboard and is_first)
     for each in results:
@@ -149,7 +149,7 @@ def _train(arguments: argparse.Namespace) -> int:
 
 
 def _train_for(parent: Parent) -> int:
-    """Train the job that another of these processes has started this one for, and tell it the result."""
+    """Train the job for which the parent process started this one, and send the result to it."""
     from goodharts.training.runs import train_job
 
     with StopRequest() as stop:
@@ -171,7 +171,7 @@ def _prices(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def _sum_up(jobs: list[Job], console: Console) -> None:
-    """Draw the runs of each mode, and say how their models are compared."""
+    """Draw the runs of each mode, and print the command that compares their models."""
     from goodharts.training.jobs import RUNS
     from rlworldkit.runs.curve import draw_groups
 
@@ -186,7 +186,7 @@ def _sum_up(jobs: list[Job], console: Console) -> None:
 
 
 def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) -> list[RunResult]:
-    """Train and show it, and stop when a signal or the dashboard asks for it."""
+    """Train the jobs and show their progress; stop when a signal or the dashboard asks for it."""
     from goodharts.training.jobs import RUNS
     from goodharts.training.runs import train_job
     from rlworldkit.runs.console import ConsoleProgress
@@ -199,7 +199,7 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
     progress = ConsoleProgress(totals, console)
     stop = StopRequest(
         lambda: write_line("Stopping after this update; a second Ctrl-C ends it at once."),
-        (lambda: print_nothing_to_save(console)) if is_alone else None,  # many end each that has nothing to keep
+        (lambda: print_nothing_to_save(console)) if is_alone else None,  # train_many ends runs with nothing to keep
     )
     page = LivePage(TITLE, totals, stop, port=port, actions=action_labels()) if with_dashboard else None
     lines = {job.label: max(job.config.training.updates // _LINES_PER_RUN, 1) for job in jobs}
@@ -237,7 +237,7 @@ def _result(label: str, found: Any) -> RunResult:  # noqa: ANN401 - as train_man
 
 
 def action_labels() -> list[ActionLabel]:
-    """The moves as the page of a run shows them: each in its direction from the agent."""
+    """Labels of the moves for the page of a run, each in its direction from the agent."""
     from rlworldkit.runs.live_page import ActionLabel
 
     moves = zip(ACTIONS, _SIGNS, MOVES, strict=True)

@@ -151,7 +151,7 @@ def doorstep(rng: np.random.Generator) -> State:
 
 
 def crowded_doorstep(rng: np.random.Generator) -> State:
-    """The player one step from the exit, on a board so full that the next stage has few or no cells for blocks."""
+    """A crowded board, the player one step from the exit: the next stage has few cells for blocks, or no valid ones."""
     maker = _Maker(rng, blocks=0.0, stages=(1, 3, 6))
     corner = maker.one_of(CORNER_CELLS)
     door = maker.one_of(around(corner))
