@@ -67,7 +67,7 @@ class JaxEnv(ABC):
     (``rlworldkit.jax.engine.JaxEngine`` plays it as a ``rlparity.BatchEngine``). States carry no float observations:
     rollouts store ``compact`` observations, and ``expand`` makes floats of them inside the policy and the loss.
 
-    Required are ``reset``, ``step``, ``next_game``, ``observe`` and ``seed``; ``to_dict`` and ``from_dict`` for the
+    Required are ``reset``, ``step``, ``next_game`` and ``observe``; ``seed``, ``to_dict`` and ``from_dict`` for the
     harness and for environments; ``mask`` where actions can be invalid. Everything else has a default.
 
     ``class Mine(JaxEnv, world=WORLD)`` takes from a ``rlparity.World`` what the class does not state itself: name and
@@ -243,7 +243,7 @@ class JaxEnv(ABC):
 
         Raises UsageError in a world that does not implement it.
         """
-        raise UsageError(f"{self.name} cannot be reseed, which search and the curriculum archive need.")
+        raise UsageError(f"{self.name} cannot be reseeded, which search and the curriculum archive need.")
 
     def initial_seeds(self, seed: int, num_games: int) -> Array:
         """The seeds, uint32 (num_games, 2), from which a trainer with ``seed`` starts its games."""

@@ -42,14 +42,16 @@ def write(path: Path | None, content: bytes) -> bool:
     """Write a file atomically; False if it cannot be written, which only slows down the next start."""
     if path is None:
         return False
+    unfinished = path.with_suffix(f".{os.getpid()}")  # other processes may write the same file
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(f".{os.getpid()}")  # other processes may write the same file
         unfinished.write_bytes(content + hashlib.sha256(content).digest())
         unfinished.replace(path)
-        oldest_first = sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)
-        for file in oldest_first[:-MAX_FILES]:
-            file.unlink()
     except OSError:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
         return False
+    with contextlib.suppress(OSError):  # other processes may remove files as well
+        for file in sorted(path.parent.iterdir(), key=lambda file: file.stat().st_mtime)[:-MAX_FILES]:
+            file.unlink()
     return True
