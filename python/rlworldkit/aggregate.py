@@ -16,14 +16,14 @@ Floats = NDArray[np.float64]
 
 
 def interquartile_mean(scores: Floats) -> Floats:
-    """The mean of the middle half of all scores (..., runs, tasks): float64 (...)."""
+    """Mean of the middle half of all scores (..., runs, tasks): float64 (...)."""
     ordered = np.sort(scores.reshape(*scores.shape[:-2], -1), axis=-1)
     trimmed = ordered.shape[-1] // 4
     return np.asarray(ordered[..., trimmed : ordered.shape[-1] - trimmed].mean(axis=-1))
 
 
 def median(scores: Floats) -> Floats:
-    """The median over runs of their mean over tasks, of scores (..., runs, tasks): float64 (...)."""
+    """Median over runs of the mean over tasks, for scores (..., runs, tasks): float64 (...)."""
     return np.asarray(np.median(scores.mean(axis=-1), axis=-1))
 
 
@@ -39,7 +39,7 @@ def probability_of_improvement(ours: Floats, theirs: Floats) -> Floats:
 
 
 def performance_profile(scores: Floats, thresholds: Floats) -> Floats:
-    """The share of scores (..., runs, tasks) above each of the thresholds (n,): (..., n)."""
+    """Share of scores (..., runs, tasks) above each of the thresholds (n,): (..., n)."""
     return np.asarray((scores[..., None] > thresholds).mean(axis=(-3, -2)))
 
 

@@ -87,7 +87,7 @@ class Program:
 
     @property
     def trains(self) -> bool:
-        """Whether rlworldkit's ``train`` is a command."""
+        """Whether the program has rlworldkit's command ``train``."""
         return self.world.jax is not None and "train" not in self.commands
 
     @property
@@ -100,7 +100,7 @@ class Program:
         return typed_command(self.name, self.module, *words)
 
     def parser(self, command: str, description: str, epilog: str | None = None) -> Parser:
-        """The parser of a command."""
+        """Make the parser of a command."""
         return Parser(prog=f"{self.name} {command}", description=description, epilog=epilog, allow_abbrev=False)
 
     def world_of(self, mode: str | None = None, path: Path | None = None) -> World:

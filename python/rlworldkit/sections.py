@@ -26,11 +26,11 @@ Layer = Mapping[str, Mapping[str, Any]]
 
 @dataclasses.dataclass(frozen=True)
 class Sections:
-    """A configuration whose fields are its sections, dataclasses of settings with their defaults."""
+    """Configuration whose fields are sections, which are dataclasses of settings with defaults."""
 
     @classmethod
     def sections(cls) -> dict[str, type[Any]]:
-        """The sections by name."""
+        """Classes of the sections, by name."""
         return {each.name: type(each.default) for each in dataclasses.fields(cls)}
 
     @classmethod

@@ -81,12 +81,12 @@ def setting(
     values: Values | None = None,
     metavar: str | None = None,
 ) -> Any:  # noqa: ANN401 - stands where dataclasses.field does
-    """A dataclass field that is a setting; the arguments are those of ``Setting``."""
+    """Declare a dataclass field as a setting; the arguments are those of ``Setting``."""
     return field(default=default, metadata={_KEY: (help, group, flag, values, metavar)})
 
 
 def settings_of(config: type[Any]) -> Iterator[Setting]:
-    """The settings of a dataclass, in the order of its fields; fields without ``setting`` are left out."""
+    """Yield the settings of a dataclass, in the order of its fields; fields without ``setting`` are left out."""
     for each in dataclasses.fields(config):
         if _KEY in each.metadata:
             help, group, flag, values, metavar = each.metadata[_KEY]

@@ -63,7 +63,7 @@ def main(program: Program | World, argv: Sequence[str] | None = None) -> int:
     choices = f"choose one of {', '.join(purposes)}"
     if not words:
         parser.error(f"a command is missing; {choices}")
-    # Only the first word is this parser's: the rest, `--help` too, belongs to the command.
+    # This parser takes only the first word; the rest, including `--help`, belongs to the command.
     command, *arguments = words
     if command in ("-h", "--help"):
         parser.print_help()

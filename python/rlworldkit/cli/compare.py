@@ -37,7 +37,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     named = checked_groups(parser, args)
     world = program.world_of(args.mode).with_prices(read_prices(args.price, args.prices))
     enable_compilation_cache(program.name)
-    # Imported only now: a mistaken command line should not have to wait for JAX.
+    # Imported only now, so that a mistaken command line fails without waiting for JAX.
     from rlworldkit.evaluation.comparison import RETURN, ScoredRun
     from rlworldkit.evaluation.play import play_episodes
 

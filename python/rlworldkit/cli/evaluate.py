@@ -21,7 +21,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     world = program.world_of(args.mode).with_prices(read_prices(args.price, args.prices))
     enable_compilation_cache(program.name)
-    # Imported only now: a mistaken command line should not have to wait for JAX.
+    # Imported only now, so that a mistaken command line fails without waiting for JAX.
     from rlworldkit.evaluation.play import play_episodes
     from rlworldkit.evaluation.report import as_json, as_tables, summary
 

@@ -29,7 +29,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     card, picture = (Path(f"{output}{end}") for end in (".md", ".png"))
     for path in (output, card, picture):
         check_output(path, streams=True)
-    # Imported only now: a mistaken command line should not have to wait.
+    # Imported only now, so that a mistaken command line fails at once.
     from rlworldkit.export.card import model_card
     from rlworldkit.show.pages.run import curves
 

@@ -37,7 +37,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     if find_spec("textual") is None:
         raise UsageError(f"This command needs textual: run `{install_package('textual')}`.")
     _check_terminal()
-    # Imported only now: a mistaken command line should not have to wait.
+    # Imported only now, so that a mistaken command line fails at once.
     from rlworldkit.show.play.app import PlayApp
     from rlworldkit.show.play.game import Table
     from rlworldkit.show.play.panes import layout_of

@@ -75,7 +75,7 @@ def add_player_flags(
 
 
 def add_trust_flag(group: argparse._ActionsContainer) -> None:
-    """Add the flag for models of MaskablePPO that are pickled."""
+    """Add the flag that allows unpickling models of MaskablePPO."""
     text = "allow unpickling a .zip, which can run arbitrary code; needed for third-party models"
     group.add_argument("--trust", action="store_true", help=text)
 
@@ -147,7 +147,7 @@ def engine_of(world: World, given: str | None, say: Callable[[str], None] = _say
     reason = f"the reference of {world.name}"
     for name in world.engines:
         try:
-            if name != JAX:  # opening it would compile it
+            if name != JAX:  # opening the JAX engine would compile it
                 world.engines[name](1).close()
         except EngineMissing as error:
             reason = f"because {error.advice}"

@@ -24,7 +24,7 @@ LOGGING, RUN = "logging and checkpoints", "run"
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options of a run, for the command line of any trainer."""
+    """Options of a run, which the commands of all trainers share."""
 
     no_wandb: bool = setting(False, "leave W&B out", group=LOGGING)
     project: str | None = setting(None, "W&B project; without it the world's name", group=LOGGING)

@@ -61,7 +61,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
         config.rollouts_after()
     folder = _folder(options, config.seed)
 
-    # Imported only now: a mistaken command line should not have to wait for torch.
+    # Imported only now, so that a mistaken command line fails without waiting for torch.
     from rlworldkit.sb3.training import train
 
     run = run_of(program, options, folder, "MaskablePPO", stopping="this step", step="timesteps")

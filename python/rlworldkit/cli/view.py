@@ -41,7 +41,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     world = program.world_of(args.mode, args.path)
     command = program.typed("view", *argv)
     make = _of_trace if args.path.suffix == TRACE and not args.path.is_dir() else _of_agent
-    # Imported only now: a mistaken command line should not have to wait.
+    # Imported only now, so that a mistaken command line fails at once.
     from rlparity.viewer.write import write_page
 
     page = make(program, world, args, command)

@@ -62,7 +62,7 @@ def main(
         world, args.max_steps = following(world, agent), None
         args.steps = args.steps or (_RECORDED if args.record else None)
     player = players.player_of(world, agent, args)
-    # Imported only now: a mistaken command line should not have to wait.
+    # Imported only now, so that a mistaken command line fails at once.
     from rlworldkit.envs.episodes import Episodes
     from rlworldkit.runs.stop import StopRequest
     from rlworldkit.show.watch.frames import games

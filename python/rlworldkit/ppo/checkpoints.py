@@ -135,7 +135,7 @@ def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]
 
 
 def _log_of(payload: dict[str, Any], progress: Progress) -> Log:
-    """The log of a run at ``progress``; ``check_metrics`` compares its unlogged updates with this world's."""
+    """Read the log of a run at ``progress``; ``check_metrics`` compares its unlogged updates with this world's."""
     logged = _progress_of(part(payload, "logged"), "log")
     metrics, entries = part(payload, "metrics"), part(payload, "unlogged")
     if any(at > done for at, done in zip(logged, progress, strict=True)):

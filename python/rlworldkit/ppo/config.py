@@ -248,7 +248,7 @@ class DeviceConfig:
 
 def get_device_config() -> DeviceConfig:
     """Describe JAX's default device: 256 games on a CPU, 2048 (with their lower learning rate) elsewhere."""
-    import jax  # here, so that settings can be checked without waiting for JAX
+    import jax  # imported here, so that settings are checked without waiting for JAX
 
     device, is_cpu = jax.devices()[0], jax.default_backend() == CPU
     return DeviceConfig(

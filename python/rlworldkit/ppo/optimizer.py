@@ -13,7 +13,7 @@ ADAM_EPSILON = 1e-5
 
 
 class Rates(NamedTuple):
-    """Rates that may change from update to update. learning_rate: None if the optimizer schedules its own."""
+    """Rates that may change from update to update. learning_rate: None if the optimizer has its own."""
 
     clip_eps: Array | float
     ent_coef: Array | float
@@ -39,7 +39,7 @@ def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | 
 
 
 def optimizer_has_rate(config: TrainConfig) -> bool:
-    """True where the optimizer itself schedules the learning rate."""
+    """True if the optimizer itself has the learning rate, constant or scheduled."""
     return config.learning_rate_end is None or config.learning_rate_steps == GRADIENT_STEPS
 
 

@@ -97,7 +97,7 @@ def agreed(value: float) -> float:
 
 
 def any_process(value: bool) -> bool:
-    """True in all processes where the value is true in any."""
+    """True in all processes if the value is true in any process."""
     return bool(np.any(multihost_utils.process_allgather(np.array(value))))
 
 

@@ -251,7 +251,7 @@ def learn(
         scaled = scaled_advantage(samples.advantage, config.advantage, level, env.levels)
         samples = samples._replace(advantage=scaled, transition=samples.transition._replace(level=None))
 
-    # sorting pays only for an encoder with its own first layer, and several devices split the samples in any order
+    # sorting helps only an encoder with its own first layer, and several devices split the samples in any order
     can_sort = mesh is None and hasattr(env.networks()[config.network], "first_layer")
     sort_key = env.sort_key(samples.transition.obs) if can_sort else None
 

@@ -115,7 +115,7 @@ def compile_training(
     leaves, structure = jax.tree.flatten(shapes)
     of_all = _of_all(train, structure, None if mesh is None else wanted)
 
-    @training_switches()  # in the thread that it runs in
+    @training_switches()  # they hold only in the thread that sets them
     def first_states() -> list[RunnerState]:
         play = games.compile()
         return [init_runner(each, env, play(seeds)) for each, seeds in zip(configs, first_games, strict=True)]

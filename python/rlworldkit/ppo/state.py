@@ -123,7 +123,7 @@ class RolloutMetrics(NamedTuple):
 
     reward_sum: Array  # float32
     component_sums: Array  # float32 (components,)
-    episodes: Array  # int32, ended
+    episodes: Array  # int32, number of ended episodes
     return_sum: Array  # float32, of those episodes
     length_sum: Array  # int32, of those episodes
     sums: dict[str, Array]  # float32, by the world's names

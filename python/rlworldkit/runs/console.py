@@ -67,7 +67,7 @@ class ConsoleProgress:
 
     def __exit__(self, *error: object) -> None:
         if self._live:
-            with contextlib.suppress(OSError):  # the terminal has gone
+            with contextlib.suppress(OSError):  # the terminal is gone
                 self._live.stop()
 
     def write(self, metrics: Metrics, run: str | None = None) -> None:

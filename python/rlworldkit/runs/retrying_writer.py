@@ -1,4 +1,4 @@
-"""Write the files of a run, and retry those that fail: a run outlives a full disk."""
+"""Write the files of a run, and retry those that fail, so that a full disk does not end the run."""
 
 from collections.abc import Callable
 from functools import partial

@@ -96,7 +96,7 @@ class Run:
         self._progress = ConsoleProgress({"training": total_timesteps}, self.console, self._milestone)
         if folder := self.folder:
             kept = read_saved_config(folder).get("wandb_id") if is_resumed else None
-            logs = [  # first, since these may refuse what an earlier session left
+            logs = [  # created first, since they raise if files of an earlier session are damaged
                 CsvLog(folder / METRICS, self._step, after),
                 JsonLinesLog(folder / METRICS_LINES, self._step, after),
             ]

@@ -217,7 +217,7 @@ class TensorBoardLog(Sink):
         self._step, self._after, self._has_begun = step, after, False
 
     def _write(self, rows: Sequence[Metrics]) -> None:
-        from rlworldkit.runs import events  # here: what it imports takes seconds, which the first row need not wait for
+        from rlworldkit.runs import events  # imported here, since it takes seconds, and other sinks write first
 
         content = b"" if self._has_begun else events.beginning(self._after)
         content += b"".join(events.points(int(metrics[self._step]), metrics) for metrics in rows)

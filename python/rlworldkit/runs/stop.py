@@ -60,7 +60,7 @@ class StopRequest:
 
         def work() -> None:
             with signals:
-                while number := signals.recv(1):  # nothing, once the other end is closed
+                while number := signals.recv(1):  # empty once the other end is closed
                     if number[0] in self._previous:
                         try:
                             give_up()

@@ -94,7 +94,7 @@ class WandbRun(Sink):
             )
 
         try:
-            import wandb  # here, since it takes a while
+            import wandb  # imported here, since it takes a while
 
             _check_room(folder)
             self._run = _in_time(start, _CALL_SECONDS)
@@ -184,7 +184,7 @@ def _in_time(call: Callable[[], _T], seconds: float) -> _T:
 
 def _reason(error: Exception) -> str:
     """Return why W&B fails, in one line."""
-    from pydantic import ValidationError  # which W&B checks its settings with
+    from pydantic import ValidationError  # W&B validates its settings with pydantic
 
     if isinstance(error, ValidationError):
         fault = error.errors()[0]

@@ -186,7 +186,7 @@ def _tensors(files: Mapping[str, bytes], name: str) -> Any:  # noqa: ANN401 - wh
     if name not in files:
         raise Unreadable(f"it lacks {name}")
     try:
-        read_zip(files[name], LIMIT)  # torch itself would unpack whatever its own archive claims
+        read_zip(files[name], LIMIT)  # torch itself would unpack an archive of any claimed size
         return torch.load(io.BytesIO(files[name]), map_location="cpu", weights_only=True)
     except Unreadable as fault:
         raise Unreadable(f"its {name}: {fault}") from fault

@@ -223,7 +223,7 @@ def write_report(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], li
     from matplotlib import pyplot
 
     for name, plot in plots.items():
-        with pyplot.rc_context():  # Optuna changes the style of all that is drawn afterwards
+        with pyplot.rc_context():  # Optuna changes the style of all later figures
             axes = plot(study, target_name=objective)
             if axes.containers:
                 axes.get_legend().remove()  # it covers the shortest bar
