@@ -86,7 +86,7 @@ class EngineOptions:
 
 
 class BatchEngine(ABC):
-    """``games`` games of one world, each in its slot 0 … games − 1. Worlds implement this.
+    """Batch of ``games`` games of one world, each in its slot 0 … games − 1. Worlds implement this interface.
 
     Arrays that a method returns stay as they are until the engine's next step, reset, restart or set_state.
     ``slots`` is always an array of distinct slot numbers; rows of arguments and results follow its order.
@@ -105,7 +105,7 @@ class BatchEngine(ABC):
 
     @abstractmethod
     def restart(self, slots: Slots) -> Array:
-        """Start in ``slots`` (k,) the games that follow the present ones by the world's auto-reset rule.
+        """Start in ``slots`` (k,) the games that follow the current ones by the world's auto-reset rule.
 
         Returns their observations (k, …). Where ``step`` starts the next games itself, it only returns those.
         """

@@ -65,7 +65,7 @@ class ParityError(Exception):
 
 
 class UsageError(ParityError):
-    """The person asked for something that does not exist or cannot be read."""
+    """Error of a request for something that does not exist or cannot be read."""
 
     exit_code = 2
 
@@ -79,11 +79,11 @@ def require_working_directory() -> None:
 
 
 class EngineError(ParityError):
-    """An engine died, hung, raised or answered in a form its world does not promise."""
+    """Error of an engine that died, hung, raised or answered in a form that its world does not promise."""
 
 
 class EngineMissing(EngineError):
-    """An engine is not built or installed here; ``advice`` says which, and what to do about it."""
+    """Error of an engine that is not built or installed here; ``advice`` says which one, and what to do about it."""
 
     def __init__(self, advice: str, other: str) -> None:
         super().__init__(f"{advice}, or {other}.")
@@ -91,7 +91,7 @@ class EngineMissing(EngineError):
 
 
 class StateRefused(ParityError, ValueError):
-    """An engine will not take a state in ``set_state``; its games are as they were before."""
+    """Error of an engine that refuses a state in ``set_state``; its games are as they were before."""
 
 
 FOREIGN_FAULTS = Exception, SystemExit

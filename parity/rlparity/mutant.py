@@ -27,7 +27,7 @@ class MutationBench:
 
     engine: the engine that is mutated; reference: the one that it is compared with. For a project that its tests
         judge: the project's name in the report, and an empty string.
-    source: folder that is copied, except files that match ``ignore`` (shell patterns).
+    source: folder that is copied, except names that match ``ignore`` (shell patterns).
     parts: names in ``source`` that are copied, such as one package of a site-packages folder; empty: all.
     environment: from the copy's folder, the environment variables under which a fresh Python process opens
         the mutated copy instead of the original (``PYTHONPATH`` for Python, a path to a binary, …).

@@ -42,7 +42,7 @@ class EngineFactory(Protocol):
 
 
 StartMaker = Callable[[np.random.Generator], State]
-"""Function that draws a state that play rarely reaches from the given generator; give the state a seed of its own."""
+"""Function that draws, from the given generator, a state that play rarely reaches; the state needs its own seed."""
 
 Shrinker = Callable[[State], Iterable[State]]
 """Function that yields smaller states than the given one (an entity less, a smaller number, a smaller seed), the

@@ -17,7 +17,7 @@ from rlparity.world import World
 
 StepFunction = Callable[[NDArray[np.int32]], BatchStep]
 Chooser = Callable[[GuardedEngine], NDArray[Any]]
-"""Chooses a valid action in every game."""
+"""Function that chooses a valid action in every game."""
 _GOLDEN = 0x9E3779B97F4A7C15
 _SLOTS = 8
 _FIRST, _STEPS = 2, 32
@@ -75,7 +75,7 @@ def _check_repeats(engine: GuardedEngine, seed: int, step: StepFunction) -> None
     """Check that the same seeds and actions play the same games twice; raises EngineError where they do not."""
     first = run_seeds(seed, engine.games, engine.world.seed_bits)
     shown: list[list[Array]] = []
-    with suppress(EngineError):  # a failure that the run itself did not meet
+    with suppress(EngineError):  # ignores failures that the run itself did not meet
         shown += [_shown(engine, first, step, _STEPS) for _ in range(2)]
     for number, (one, other) in enumerate(zip(*shown, strict=True)):
         if one.tobytes() != other.tobytes():

@@ -82,7 +82,7 @@ class ExploreSource(DirectedSource):
         self._features = Features()
 
     def starts(self, slots: Slots) -> dict[int, State]:
-        """Begin new segments in these slots; returns their start states, without slots whose games continue."""
+        """Begin new segments in these slots; returns slot -> start state, without slots whose games continue."""
         self._mutated = None
         learned = slots[self._maker[slots] >= 0]
         self._earned, self._spent = FORGETTING * self._earned, FORGETTING * self._spent

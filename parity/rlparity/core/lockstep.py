@@ -40,8 +40,8 @@ def run(
     Both engines get the same seeds, states and actions. After they differ, they are resynchronised only in the mode
     ``resynchronised`` and where a ledger says so; else a new game replaces the one that differs. At the end the
     contract of each engine is checked (``check_engine``). The source ``traces:DIR`` plays these traces instead; a tape
-    as the first engine fixes the run and its settings. The witnesses of a ledger are replayed first, and its shares
-    checked at the end. ``progress`` is called after each step or trace. Raises EngineError and UsageError.
+    as the first engine fixes the run and its settings. The witnesses of a ledger are replayed first, and the shares of
+    its entries are checked last. ``progress`` is called after each step or trace. Raises EngineError and UsageError.
     """
     ledger, faults = settings.ledger, list[str]()
     if ledger is not None:

@@ -22,7 +22,7 @@ DICT_CHECK_EVERY = 16
 
 
 class LockstepRun:
-    """Lockstep run in progress; raises UsageError where there is no such source.
+    """Lockstep run in progress; raises UsageError where the settings name an unknown source.
 
     taken: steps so far. numbers: the number of each slot's game in the run. before: the reference's states before
     this step, where the ledger has conditions on them. apart, ignored: slots whose differences in this step the

@@ -42,7 +42,7 @@ class Pair(Closable):
     """Pair of the engines ``names`` of ``world``, with ``games`` slots each, for use in a ``with`` block.
 
     The pair never passes anything that one engine computed to the other. Its callers choose actions by what the
-    first engine, the reference, shows, and give the same actions to both.
+    first engine, the reference, shows, and give the same actions to both, except in free-running play.
 
     marks: count rule marks, and compare them unless ``compare_marks`` says otherwise; raises UsageError where marks
     are compared and an engine counts none.

@@ -20,7 +20,7 @@ Played = tuple[Action | None, Observed, State, Observed | None]
 class ReplayMoment:
     """The game after the start (``action`` None) or after one action, as both engines have it.
 
-    components: what the action earned on each side; marks: which marks it fired on each side, where counted.
+    components: reward components of the action on each side; marks: counts of the marks that it fired on each side.
     """
 
     action: Action | None

@@ -103,7 +103,7 @@ class Outcome:
     """Result of a run. steps: transitions compared in all; marks: per engine, total count of each mark, if counted.
 
     is_black_box: the engines have no states and were compared by their outputs. ledger: its entries for these engines;
-    known, met: by entry id, the number of explained differences, and of the ``games_begun`` with one. effect: of a
+    known, met: by entry id, how many differences it explained, and in how many of the ``games_begun``. effect: of a
     free-running run. reasons: for the verdict; accepted: reasons that the world accepts. measured: the result of
     ``Measurements.values``.
     """

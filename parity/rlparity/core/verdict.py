@@ -10,7 +10,7 @@ from rlparity.world import World
 
 
 class Verdict(StrEnum):
-    """What a comparison shows, the worst last.
+    """Verdict of a comparison, the worst last.
 
     PASS: all that is compared is equal and was exercised. LIMITED: it is equal, but some of it was not exercised or was
     left out. INCONCLUSIVE: too little was compared to tell. DIVERGENT: something differs, or is not as it is declared.

@@ -1,1 +1,1 @@
-"""Engines that live elsewhere: other processes, revisions, packages and tapes."""
+"""Engines outside this process or checkout: other interpreters, revisions, packages and tapes."""

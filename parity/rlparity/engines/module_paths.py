@@ -37,7 +37,7 @@ def _file(module: str) -> Path:
 def own_copy(module: str, file: Path) -> Path | None:
     """Find the copy of a module in the repository of the working directory, where ``file`` lies in another; else None.
 
-    It must end with the same parts of the path as ``file``.
+    It is searched by the last parts of the path of ``file``, the fewest first.
     """
     here = repository_of(Path.cwd())
     if here is None or here == repository_of(file.parent):

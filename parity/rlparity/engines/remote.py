@@ -152,7 +152,7 @@ class RemoteEngine(BatchEngine):
         return self._server.receive()["result"]
 
     def read(self, name: str) -> Any:  # noqa: ANN401 - the method's result
-        """Read a value of the games as they are now, once until the next change."""
+        """Read a value of the games as they are now; the value is cached until the next change."""
         if name not in self._readings:
             self._readings[name] = self.ask(name)
             self._read_after[self._last].append(name)
@@ -163,7 +163,7 @@ class RemoteEngine(BatchEngine):
         self._begun = call, actions.tobytes()
 
     def finish(self, call: str, actions: NDArray[np.int32]) -> BatchStep:
-        """Finish a step, which is begun now unless it was before, and return its result."""
+        """Finish a step, beginning it first unless ``begin_step`` did, and return its result."""
         if self._begun is None:
             self._begin(call, actions)
         begun, self._begun = self._begun, None

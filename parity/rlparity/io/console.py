@@ -114,7 +114,7 @@ def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def counted(number: int, thing: str, ending: str = "s") -> str:
-    """``1 step``, ``1,000 steps``; ``ending``: of the plural."""
+    """Format a count, such as ``1 step`` or ``1,000 steps``; ``ending``: of the plural."""
     return f"{number:,} {thing}{'' if number == 1 else ending}"
 
 

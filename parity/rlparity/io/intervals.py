@@ -27,7 +27,7 @@ def mean_intervals(values: Array) -> list[list[float]]:
     low, high = np.full_like(mean, -np.inf), np.full_like(mean, np.inf)
     if len(values) >= FEWEST:
         bounds = np.percentile(resampled_sums(values) / len(values), TAILS, axis=0)
-        low, high = np.clip(bounds, np.min(values, axis=0), np.max(values, axis=0))  # sums are rounded
+        low, high = np.clip(bounds, np.min(values, axis=0), np.max(values, axis=0))  # rounded sums may leave the range
     return np.stack([mean, low, high], axis=1).tolist()
 
 
