@@ -71,8 +71,8 @@ def _play(games: Games) -> float:
 def measure_train(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
     """``train_steps_per_second_ENGINE_NETWORK``: rollouts and their updates with the default settings.
 
-    All is on the device that training would choose; a first sample warms up and is not counted. Memory of torch is not
-    measured.
+    Everything runs on the device that training would choose; a first sample warms up and is not counted. The memory of
+    torch is not measured.
 
     On a CPU a sample's rollout with the cnn has ``CPU_STEPS`` steps of each game: except for the optimizer's step and
     one more forward pass, the time of an update is proportional to its steps, so the time per step hardly changes.

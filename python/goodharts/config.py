@@ -51,7 +51,7 @@ _PRICES = {
     "interest": {name: ("world", f"{name}_interestingness") for name in ("food", "poison")},
     "handhold": {name: ("handhold", f"{name}_reward") for name in ("step", "food", "poison", "death")},
 }
-"""The setting of each price, by what a mode is rewarded for (G12)."""
+"""The setting of each price, for each kind of reward of a mode (G12)."""
 
 
 def model_path(mode: str, folder: Path = Path("models")) -> Path:

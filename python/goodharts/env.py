@@ -1,4 +1,4 @@
-"""Goodharts as a ``JaxEnv``: its JAX engine, and what a privileged critic reads."""
+"""Goodharts as a ``JaxEnv``: its JAX engine, with the inputs of a privileged critic."""
 
 from collections.abc import Mapping
 from functools import cache, partial

@@ -21,16 +21,16 @@ class GoodhartsEnv(WorldEnv):
     Reward: by the mode (G12), clipped to [-20, 20]. ``info["reward_breakdown"]`` has its components ``step``,
     ``food``, ``poison``, ``death`` and ``shaping``.
 
-    Info, beside that of `WorldEnv`, whose ``seed`` is the game's key (G10): the facts ``energy`` (whole thousandths)
+    Info, besides that of `WorldEnv`, whose ``seed`` is the game's key (G10): the facts ``energy`` (int, thousandths)
     and ``steps`` (of this life), the events ``ate_food``, ``ate_poison``, ``death``, and in ``episode_stats`` ``food``
-    and ``poison``, how much was eaten.
+    and ``poison``, the amounts eaten.
 
-    Start: ``reset(seed=s)`` is game 0 of a run with seed *s* (G10), 64 to 256 food and as many poison. Without a seed
-    comes the same game's next episode (G6), which depends on how many steps the game has had; the first time a random
-    game. ``options={"state": S}`` starts from a complete state, as ``get_state`` gives it (G13).
+    Start: ``reset(seed=s)`` is game 0 of a run with seed *s* (G10), with 64 to 256 food and 64 to 256 poison. Without a
+    seed, ``reset`` starts the same game's next episode (G6), which depends on the steps of the game so far, or at first
+    a random game. ``options={"state": S}`` starts from a complete state, as ``get_state`` returns it (G13).
 
-    End: terminated when the energy is used up, which in mode ``proxy`` never happens; truncated after 512 steps, or
-    after ``max_episode_steps``, here or of ``gym.make``, where those are fewer. Both may be true (G5).
+    End: terminated when the energy is used up, which never happens in mode ``proxy``; truncated after 512 steps, or
+    after ``max_episode_steps``, here or in ``gym.make``, if that is less. Both may be true (G5).
 
     Arguments and errors are those of `WorldEnv`, and ``mode``: one of the five modes of the rules.
     """

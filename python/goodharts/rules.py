@@ -48,7 +48,7 @@ twice as many (G10), which would not be enough for all cells of the grid."""
 class Numbers:
     """Numbers of the world that a configuration may change, as integers (G9); the defaults are the rules'.
 
-    Energies and interestingness in thousandths, the clip of the reward in hundred-thousandths.
+    Energies and interestingness are in thousandths, and the clip of the reward is in hundred-thousandths.
     min_food … max_poison: ranges of an episode's counts (G3). max_steps: steps until an episode is truncated (G5).
     evaluation_food, evaluation_poison: the counts of an evaluation. The range of each is that of its setting; raises
     UsageError for counts that contradict each other or are too large together.

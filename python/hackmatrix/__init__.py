@@ -1,4 +1,4 @@
-"""HackMatrix: a 6x6 grid roguelike in two engines, and the trainers on top of them."""
+"""HackMatrix: a roguelike on a 6x6 grid, with two engines and the trainers that use them."""
 
 from importlib.util import find_spec
 

@@ -23,7 +23,7 @@ def _at_any_stage(seed: Array) -> jax_env.State:
 
 
 def _without_enemies(seed: Array) -> jax_env.State:
-    """As ``_at_any_stage``, without the stage's first enemies; enemies from the schedule and from siphons do come."""
+    """As ``_at_any_stage``, but without the first enemies of the stage; scheduled enemies and those of siphons come."""
     state = _at_any_stage(seed)
     emptied = {name: getattr(BLANK_STATE.now, name) for name in ("transmissions", "enemy_type", "timer")}
     return state._replace(now=state.now._replace(**jax.tree.map(jnp.asarray, emptied)))

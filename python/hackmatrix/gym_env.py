@@ -19,11 +19,11 @@ class HackMatrixEnv(WorldEnv):
 
     Reward: the sum of table W. ``info["reward_breakdown"]`` has its 15 components.
 
-    Info, beside that of `WorldEnv`: the facts ``stage``, ``score``, ``hp``, ``turn``, the events ``invalid_action``,
+    Info, besides that of `WorldEnv`: the facts ``stage``, ``score``, ``hp``, ``turn``, the events ``invalid_action``,
     ``stage_complete``, ``death``, ``victory``, and in ``episode_stats`` ``actions`` by kind (move, siphon, program),
     ``programs_used`` and ``highest_stage`` (9: won).
 
-    Start: as in `WorldEnv`, where the game that follows is that of R6; a complete state is the dict S of
+    Start: as in `WorldEnv`; the following game has the seed of R6, and a complete state is the dict S of
     docs/reference/protocol.md.
 
     End: terminated at hp 0, at victory and after an invalid action (C4). The game never truncates; pass

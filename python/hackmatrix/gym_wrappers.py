@@ -15,7 +15,7 @@ from hackmatrix.spaces import Observation, flat_space, join
 class FlatObservation(TransformObservation[NDArray[np.float32], np.int64, Observation]):  # type: ignore[misc]
     """The observation as one vector, float32 (1545,), in the order O: player, programs, grid.
 
-    `gymnasium.wrappers.FlattenObservation` would sort the keys.
+    `gymnasium.wrappers.FlattenObservation` would sort the parts by their keys instead.
     """
 
     def __init__(self, env: gym.Env[Observation, np.int64]) -> None:

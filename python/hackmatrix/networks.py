@@ -15,17 +15,17 @@ from hackmatrix.turned import NEAR, SYMMETRY
 from rlworldkit.ppo.symmetry import Symmetry
 
 CROSS = ((0, 0), *DIRECTIONS)
-"""A cell and its neighbours, which are also what a siphon reaches (S1)."""
+"""Offsets of a cell and its neighbours, which are also the cells that a siphon reaches (S1)."""
 
 
 class PlayerCentred(nn.Module):
     """The board as seen from the player's cell, of observations float32 (..., 1545).
 
     An observation names the player's cell in two numbers and the board in absolute cells, so a plain network must
-    learn anew for each of 36 cells what an enemy next to the player means. Here every cell is embedded by the same
-    layer, and the embeddings are laid out around the player, 0 off the board: the cell one step above is at the same
-    place of the output wherever the player stands. The values that are not on the board (O1, O2) and the player's row
-    and column, one-hot, follow.
+    learn separately for each of 36 cells what an enemy next to the player means. Here every cell is embedded by the
+    same layer, and the embeddings are laid out around the player, 0 off the board: the cell one step above is at the
+    same place of the output wherever the player stands. The values that are not on the board (O1, O2) and the player's
+    row and column, one-hot, follow.
     """
 
     first_layer: ClassVar[type[nn.Module]] = FirstLayer
@@ -62,8 +62,8 @@ class Conv(PlayerCentred):
 class Turned(nn.Module):
     """Boards turned so that the exit is at the top right, of observations float32 (..., 1545).
 
-    Every cell is embedded as it lies on the turned board, and those `NEAR` the player once more as they lie around it,
-    each with whether it is on the board. What `PlayerCentred` adds follows.
+    Every cell of the turned board is embedded at its own place. The cells `NEAR` the player are embedded a second time,
+    by place around the player, each with a flag for being on the board. The other values of `PlayerCentred` follow.
     """
 
     symmetry: ClassVar[Symmetry] = SYMMETRY

@@ -120,4 +120,4 @@ MARKS = {name: name.split(".")[0] for name in _MARKS}
 """Mark -> rule id: both engines count these, in this order."""
 
 RULES = tuple(dict.fromkeys(MARKS.values()))
-"""The rule ids that can fire; A1-A6, R1, R2 and R4 only say what things are."""
+"""The rule ids that can fire; A1-A6, R1, R2 and R4 are only definitions."""

@@ -127,7 +127,7 @@ def _compare_groups(args: argparse.Namespace, groups: Mapping[str, Sequence[str]
 
 
 def _files_in(path: Path) -> Sequence[Path]:
-    """The file itself, or the models in a folder and those below it; raises UsageError where there is none."""
+    """The file itself, or the models in a folder and its subfolders; raises UsageError where there is none."""
     names = [model_path(mode).name for mode in MODES]
     found = sorted(file for file in path.rglob("*.pth") if file.name in names) if path.is_dir() else [path]
     if not found:

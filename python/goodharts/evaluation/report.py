@@ -136,7 +136,7 @@ def figures(lives: Lives) -> dict[str, Any]:
 
 
 def _interval(figure: Figure, totals: Mapping[str, Floats], resampled: Mapping[str, Floats]) -> Interval:
-    """A figure of sums () and of resampled sums (r,); nan where there is nothing to divide by."""
+    """A figure of sums () with an interval from resampled sums (r,); nan for a division by 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         mean, values = (figure.factor * (sums[figure.part] / sums[figure.whole]) for sums in (totals, resampled))
     known = values[~np.isnan(values)]
@@ -145,7 +145,7 @@ def _interval(figure: Figure, totals: Mapping[str, Floats], resampled: Mapping[s
 
 
 def as_table(evaluation: Evaluation) -> Table:
-    """All figures of one evaluation with their intervals, beside the published ones."""
+    """Table of all figures of one evaluation with their intervals and the published figures."""
     headings = (Column(heading, justify="right") for heading in ("mean", "95% interval", "published"))
     table = Table(evaluation.player, *headings, box=None, padding=(0, 1, 0, 0))
     for name, figure in FIGURES.items():
@@ -155,7 +155,7 @@ def as_table(evaluation: Evaluation) -> Table:
 
 
 def as_sentence(evaluation: Evaluation) -> str:
-    """Describe the settings, the number of lives, and their ends."""
+    """Describe the settings, the number of lives, and their ends in one sentence."""
     settings, found = evaluation.settings, evaluation.figures
     how = "likeliest actions" if settings["deterministic"] else "drawn actions"
     if "search" in settings:
@@ -197,7 +197,7 @@ def _published(player: str, name: str) -> str:
 
 
 def as_json(evaluations: Sequence[Evaluation]) -> str:
-    """The evaluations as JSON, the published figures beside them; "NaN" where there is none."""
+    """The evaluations as JSON, with the published figures; "NaN" where there is no number."""
     found = [{**asdict(each), "published": PUBLISHED.get(each.player)} for each in evaluations]
     return json_text({"format": FORMAT, "evaluations": found}, indent=2) + "\n"
 

@@ -1,4 +1,4 @@
-"""Start states for directed runs that playing seldom reaches: dicts of G13, made from its ranges alone."""
+"""Start states for directed runs, which ordinary play seldom reaches: dicts of G13, within its ranges."""
 
 from collections.abc import Iterable, Mapping
 
@@ -75,7 +75,7 @@ def scattered(rng: np.random.Generator) -> State:
 
 
 def plenty(rng: np.random.Generator) -> State:
-    """Something to eat at every other step."""
+    """Items at every other step."""
     place = _anywhere(rng)
     return _made(rng, place, *_around(rng, place))
 
@@ -113,7 +113,7 @@ def on_the_edge(rng: np.random.Generator) -> State:
 
 
 def starving(rng: np.random.Generator) -> State:
-    """Energy for a few steps, none, or less: the next item decides about death (G5)."""
+    """Energy for a few steps, none, or less, so that the next item can decide about death (G5)."""
     place = _anywhere(rng)
     energy = int(rng.choice((-2000, 0, 1, 9, 10, 11, 20, 30, 1000, 1010, 2000, 2010, 2011, 2020)))
     return _made(rng, place, *_around(rng, place), energy=energy)

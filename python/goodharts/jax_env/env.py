@@ -1,4 +1,4 @@
-"""The game: reset, step, and what follows an end (G4-G6), for many games, every leaf ``(n, …)``."""
+"""The game: reset, step, restart and respawn (G4-G6), for many games, every leaf ``(n, …)``."""
 
 from functools import partial
 from typing import NamedTuple
@@ -44,7 +44,7 @@ def reset(variant: Variant, key: Seed) -> State:
 
 
 def step(variant: Variant, state: State, action: Array) -> tuple[State, Outcome]:
-    """One action (n,) in every game, by G5; a game that ended goes on as it is."""
+    """Take one action (n,) in every game, by G5; a game that ended goes on without a restart."""
     promised = rewards.potential(variant, state)
     state = _moved(state, action)
     state = state._replace(event=state.event + 1, steps=state.steps.plus(jnp.int32(1)))
@@ -99,7 +99,7 @@ def _moved(state: State, action: Array) -> State:
 
 
 def _eaten(state: State, ate_food: Array, ate_poison: Array) -> State:
-    """Move what was eaten to the first cell of the draws that is empty and not the agent's (G5)."""
+    """Move eaten items to the first cell of the draws that is empty and not the agent's (G5)."""
     here = state.cell()
     # the eaten item still occupies the agent's cell, so that nothing reappears there
     new = _first_empty(state, Site.REAPPEAR, ate_food | ate_poison)

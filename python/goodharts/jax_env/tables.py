@@ -33,4 +33,4 @@ PRICES = {
     "interest": np.array([0, 100_000, 50_000, 0], np.int32),
     "handhold": np.array([-1000, 100_000, -100_000, -200_000], np.int32),
 }
-"""Prices of a step, of food, of poison and of a death (G12), by what a mode is rewarded for."""
+"""Prices of a step, of food, of poison and of a death (G12), for each kind of reward."""

@@ -45,9 +45,9 @@ class Games:
     A game depends on its key and its actions alone, not on the device or on the number of games beside it.
 
     Args:
-        mode: what agents see and are rewarded for. games: how many. numbers: of the world.
-        device: where everything is computed.
-        evaluating: play by the rules of an evaluation: fixed counts, everybody is mortal, nothing truncates (G6).
+        mode: the view and the reward of agents. games: how many. numbers: of the world.
+        device: of all tensors.
+        evaluating: play by the rules of an evaluation: fixed counts, all agents are mortal, no truncation (G6).
         marks: counts rules that fire; None: no counting.
         prices: of a step, food, poison and a death, in hundred-thousandths (G12); None: the game's own.
     """
@@ -195,7 +195,7 @@ class Games:
         return self._base[rows][:, None] + random.cell(words)
 
     def _eat(self, eaten: Tensor, places: Tensor, reappearing: Tensor) -> None:
-        """Move what was eaten to the first free place of the draws (G5)."""
+        """Move eaten items to the first free place of the draws (G5)."""
         rows = eaten.nonzero()[:, 0]
         if not len(rows):
             return

@@ -99,7 +99,7 @@ def _drawn(cells: Tensor) -> _Draws:
 
 
 def first_empty(grid: Tensor, words: Tensor, marks: Marks | None, rule: str) -> Tensor:
-    """The first of the cells drawn that is empty, else the lowest empty cell: int64 (n,).
+    """First empty cell of the draws, else the lowest empty cell: int64 (n,).
 
     Args:
         grid: int8 (n, 16384).

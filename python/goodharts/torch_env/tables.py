@@ -24,7 +24,7 @@ PRICES = {
     "interest": Prices(step=0, food=100_000, poison=50_000, death=0),
     "handhold": Prices(step=-1000, food=100_000, poison=-100_000, death=-200_000),
 }
-"""The game's own prices, by what a mode is rewarded for; the worlds declare these."""
+"""Default prices of the game for each kind of reward; the worlds declare these."""
 
 
 def channels(mode: Mode, numbers: Numbers) -> tuple[tuple[float, float, float], tuple[float, float, float]]:

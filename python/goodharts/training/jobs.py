@@ -40,7 +40,7 @@ _KEPT = {"--num-envs": "n_envs", "--seed": "seed", "--lr": "learning_rate", "--n
 
 @dataclass(frozen=True)
 class Job:
-    """A run of one mode to be done, from its beginning or from a checkpoint between two updates.
+    """Description of a run of one mode, from its beginning or from a checkpoint between two updates.
 
     config: the settings. name: of its logs. folder: of its outputs. progress: how far it is. arrays: the arrays of the
     checkpoint by name, with ``--engine torch``. state: rlworldkit's ``Checkpoint``, with ``--engine jax``.

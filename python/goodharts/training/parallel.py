@@ -41,7 +41,7 @@ class Processes:
         return mean, self.mean((values - mean).square().mean())
 
     def average_gradients(self, network: nn.Module) -> None:
-        """Give every process the mean of all gradients."""
+        """Set the gradients of every process to the mean over all processes."""
         if self.count > 1:
             gradients = [each.grad for each in network.parameters() if each.grad is not None]
             together = self.mean(torch.nn.utils.parameters_to_vector(gradients))

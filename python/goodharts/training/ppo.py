@@ -56,7 +56,7 @@ class Batch(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Means over a batch, scalars but for ``action_probs`` (8,)."""
+    """Means over a batch, all scalars except ``action_probs`` (8,)."""
 
     policy_loss: Tensor
     value_loss: Tensor

@@ -54,9 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def train(argv: Sequence[str]) -> int:
-    """Train; return 0, 1 if a mode failed or a file is not complete, or 130 if stopped before anything was kept.
+    """Run the command; return 0, 1 if a mode failed or a file is incomplete, or 130 if stopped with nothing to keep.
 
-    Raises ParityError for what cannot be trained, or diverges.
+    Raises ParityError where training is impossible or diverges.
     """
     prefer_wide_vectors()  # before anything imports JAX
     enable_compilation_cache("goodharts")

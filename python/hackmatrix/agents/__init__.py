@@ -1,4 +1,4 @@
-"""Trained agents that come with the package, by name: parameters, and beside them the settings of their runs."""
+"""Trained agents that come with the package, by name: files of parameters, next to the settings of their runs."""
 
 from collections.abc import Mapping
 from pathlib import Path

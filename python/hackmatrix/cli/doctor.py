@@ -66,7 +66,7 @@ def _checks(cache: Path | None) -> Iterator[Check]:
 
 
 def _setup() -> str:
-    """The command that installs everything again, as it can be typed in the current directory."""
+    """The command that installs everything again, in a form for the current directory."""
     if not is_checkout():
         return install_command("hackmatrix")
     root = _PACKAGE.parents[1]

@@ -53,11 +53,11 @@ def ending(last: Transition, cut_off: str = LEFT) -> Ending:
 def attackers(step: Transition) -> Sequence[State]:
     """The enemies that attacked the player in the enemy turn of a step (E4, E5), in row-major order.
 
-    Each is its entry in the state before the step, or after the step if it moved beside the player in this turn.
+    Each is its entry in the state before the step, or after the step if it moved next to the player in this turn.
 
-    An enemy that can act and begins the turn beside the player attacks and stays. Besides these only a virus attacks,
-    if the first of its two moves led beside the player. All attackers are listed, even where fewer would have taken the
-    remaining hp: the turn runs to its end, and the order of the attacks is random.
+    An enemy that can act and begins the turn next to the player attacks and stays. Apart from these, only a virus can
+    attack, if the first of its two moves leads next to the player. All attackers are listed, even where fewer would
+    have taken the remaining hp: the turn runs to its end, and the order of the attacks is random.
     """
     ends_turn = step.moves or (step.valid and step.action in (SIPHON, WAIT))  # C2
     if not ends_turn or step.completed or step.before["stepActive"]:  # C3, E1

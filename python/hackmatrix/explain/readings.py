@@ -41,12 +41,12 @@ def reward_text(thousandths: int) -> str:
 
 
 def step_penalty(step: Transition, price: int) -> Reading:
-    """W step_penalty: every valid action."""
+    """W step_penalty: paid for every valid action."""
     return Reading(price, int(step.valid), "a valid action")
 
 
 def stage_completion(step: Transition, *prices: int) -> Reading:
-    """W stage_completion: the stage that was completed (C3)."""
+    """W stage_completion: paid for a completed stage, at the price of that stage (C3)."""
     stage = step.before["stage"]
     return Reading(prices[stage - 1], 1, f"stage {stage} completed") if step.completed else Reading(0, 0)
 
@@ -92,13 +92,13 @@ def distance_shaping(step: Transition, price: int) -> Reading:
 
 
 def victory(step: Transition, base: int, price: int) -> Reading:
-    """W victory: stage 8 was completed (C3)."""
+    """W victory: paid for the completion of stage 8 (C3)."""
     score = step.after["player"]["score"]
     return Reading(price, score, f"won with score {score}", base) if step.won else Reading(0, 0)
 
 
 def death_penalty(step: Transition, *prices: int) -> Reading:
-    """W death_penalty: half of what the stages before the current one gave."""
+    """W death_penalty: paid for a death, at the price of the current stage."""
     stage = step.before["stage"]
     return Reading(prices[stage - 1], 1, f"died in stage {stage}") if step.died else Reading(0, 0)
 
@@ -151,7 +151,7 @@ def siphon_quality(step: Transition, price: int) -> Reading:
 
 
 def siphon_death_penalty(step: Transition, price: int) -> Reading:
-    """W siphon_death_penalty: died beside an enemy from a siphon."""
+    """W siphon_death_penalty: paid for a death next to an enemy from a siphon."""
     beside = around(place_of(step.after["player"])) if step.died else []
     guilty = [enemy for enemy in step.after["enemies"] if enemy["spawnedFromSiphon"] and place_of(enemy) in beside]
     who = " and ".join(f"the {enemy['type']} at {cell_name(place_of(enemy))}" for enemy in guilty)
@@ -159,7 +159,7 @@ def siphon_death_penalty(step: Transition, price: int) -> Reading:
 
 
 def program_waste(step: Transition, price: int) -> Reading:
-    """W program_waste: RESET at hp 2."""
+    """W program_waste: paid for RESET at hp 2."""
     wasted = step.valid and step.action == RESET and step.before["player"]["hp"] == 2
     return Reading(price, int(wasted), "RESET at hp 2")
 

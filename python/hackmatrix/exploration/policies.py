@@ -47,7 +47,7 @@ def walk(observations: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray
 
 
 def fighter(view: View) -> Weights:
-    """Attacks enemies and transmissions beside the player, and runs programs now and then."""
+    """Attacks enemies and transmissions next to the player, and runs programs now and then."""
     grid = _grid(view.observation)
     beings = grid[:, :, _ENEMIES].any(axis=2) | (grid[:, :, _TURNS] > 0)
     attacked = _beside_player(view.observation, np.where(beings, 0, _FAR)) == 0
@@ -80,13 +80,13 @@ def _player(observation: NDArray[np.float32]) -> NDArray[np.intp]:
 
 
 def _beside_player(observation: NDArray[np.float32], values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The values (k, 36) of the cells beside the player, (k, 4) in the order of the moves."""
+    """The values of the four cells next to the player, (k, 4) in the order of the moves, of all values (k, 36)."""
     beside = np.stack([_moved(values, step) for step in DIRECTIONS], axis=2)
     return np.take_along_axis(beside, _player(observation)[:, None, None], axis=1)[:, 0]
 
 
 def _moved(values: NDArray[np.int64], step: tuple[int, int]) -> NDArray[np.int64]:
-    """For every cell (k, 36) the value of the cell one step further, ``_FAR`` beyond the edge."""
+    """The value of the cell one step further, for every cell: (k, 36), ``_FAR`` beyond the edge."""
     board = np.pad(values.reshape(-1, SIZE, SIZE), ((0, 0), (1, 1), (1, 1)), constant_values=_FAR)
     rows, columns = step
     return board[:, 1 + rows :, 1 + columns :][:, :SIZE, :SIZE].reshape(-1, NUM_CELLS)

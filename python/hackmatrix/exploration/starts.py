@@ -1,4 +1,4 @@
-"""Start states for directed runs that playing seldom reaches: dicts S of the protocol, made from its ranges alone."""
+"""Start states for directed runs, which ordinary play seldom reaches: dicts S of the protocol, within its ranges."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass

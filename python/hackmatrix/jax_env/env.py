@@ -103,8 +103,8 @@ def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> tupl
 def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> tuple[Snapshot, Array, Array, Array, Array]:
     """The player's action, its cost included and UNDO's restoring excluded (V, S, P, C3).
 
-    Returns the snapshot after it, kills and pickups (int32), whether it completed the stage (bool), and what a siphon
-    missed (int32).
+    Returns the snapshot after it, kills and pickups (int32), whether it completed the stage (bool), and the amount
+    that a siphon missed (int32).
     """
     action = jnp.where(valid, action, -1)
     program = jnp.where(action >= rules.FIRST_PROGRAM, action, -1)

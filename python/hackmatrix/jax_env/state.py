@@ -44,7 +44,7 @@ class Snapshot(NamedTuple):
     # the board (A3, A4)
     blocks: Cells = EMPTY
     questions: Cells = EMPTY
-    """Blocks that still hide what they hold."""
+    """Blocks that still hide their content."""
     program_blocks: Cells = EMPTY
     """Blocks that hold a program, hidden or not; all other blocks hold data."""
     points: Number = _up_to(tables.MAX_POINTS)

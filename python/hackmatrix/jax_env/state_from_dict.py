@@ -246,7 +246,7 @@ def _read_resource(item: _Fields, at: _Planes, exit_cell: int) -> None:
 
 
 def _read_being(item: _Fields, at: _Planes, kind: str, type_key: str) -> int:
-    """Read what enemies and transmissions have in common; returns the cell."""
+    """Read the common fields of an enemy or a transmission; return its cell."""
     cell, enemy_type = item.cell(), item.choice(type_key, rules.ENEMIES)
     if at["occupants"][cell]:
         raise StateRefused(f"{item.path} stands at {_place(cell)}, where {at['occupants'][cell]} already is.")

@@ -1,1 +1,1 @@
-"""One board as a person reads it: ``model`` says what is there, ``text`` and ``picture`` (with pygame) draw it."""
+"""Display of a board: ``model`` has its cells, ``text`` and ``picture`` (with pygame) draw it."""

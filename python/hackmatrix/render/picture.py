@@ -49,7 +49,7 @@ def cell_area(row: int, col: int) -> tuple[slice, slice]:
 def draw_picture(state: State) -> NDArray[np.uint8]:
     """The picture of a complete state as RGB: uint8 (640, 900, 3), board at the left and status at the right.
 
-    Row 5 is on top (A1). As in O4, question blocks do not tell what they hold, nor unsiphoned blocks what lies
+    Row 5 is on top (A1). As in O4, question blocks hide their content, and unsiphoned blocks hide the amounts
     under them; hidden cryptogs, and the types of transmissions without SHOW, are faint.
     """
     pen = Pen.on((WIDTH, HEIGHT), GROUND)

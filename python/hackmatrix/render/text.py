@@ -36,7 +36,7 @@ def beings(cell: Cell) -> Line:
 
 
 def fixtures(cell: Cell) -> Line:
-    """The fixture of a cell: a block, a data siphon or the exit. A question does not tell what it holds (O4)."""
+    """The fixture of a cell: a block, a data siphon or the exit. A question block hides its content (O4)."""
     if block := cell.block:
         if block["type"] == "question":
             return [(f"[{words.HIDDEN_CONTENT}]", "yellow")]
@@ -84,10 +84,10 @@ def numbers(state: State) -> dict[str, Line]:
 def draw_text(state: State, *, colour: bool = True) -> str:
     """The board with row 5 on top, and beside it the status, the programs owned and a legend.
 
-    A cell has three lines: who stands there (``@``, ``V2*``, ``>C1``; a cryptog that the player does not see
-    is ``c2``, and its last known cell ``c?``), what stands there (``[7]+4``, ``[WARP]+5``, ``[?]``, ``ds``,
-    ``EXIT``), and what lies there (``$2``, ``e3``, ``.`` siphoned, ``o`` a siphon's centre). As in O4, question
-    blocks do not tell what they hold, nor unsiphoned blocks what lies under them.
+    A cell has three lines: the beings (``@``, ``V2*``, ``>C1``; a cryptog that the player does not see
+    is ``c2``, and its last known cell ``c?``), the fixture (``[7]+4``, ``[WARP]+5``, ``[?]``, ``ds``,
+    ``EXIT``), and the ground (``$2``, ``e3``, ``.`` siphoned, ``o`` a siphon's centre). As in O4, question
+    blocks hide their content, and unsiphoned blocks hide the amounts under them.
 
     Returns 26 lines, at most 100 columns wide, with no newline after the last, and no ANSI codes without ``colour``.
     """

@@ -61,7 +61,7 @@ def _origin(being: State) -> str:
 
 
 Sign = tuple[str, str]
-"""A word on a board, or a part of one, and what it means in a few words."""
+"""A word on a board, or a part of one, and its meaning in a few words."""
 
 _BEINGS: tuple[Sign, ...] = (
     (PLAYER, "player"),
@@ -102,7 +102,7 @@ _SEEN: tuple[Sign, ...] = (
 
 
 def legend(width: int, signs: Iterable[Sign] = _SEEN) -> tuple[str, ...]:
-    """Signs, by default those that a player sees, in lines of at most ``width`` columns."""
+    """Lines of at most ``width`` columns with the meanings of signs, by default of the signs that a player sees."""
     lines: list[list[str]] = [[]]
     for sign, meaning in signs:
         entry = f"{sign} {meaning}"

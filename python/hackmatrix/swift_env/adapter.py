@@ -128,7 +128,7 @@ class SwiftEngine(BatchEngine, Closable):
         self._begun = (actions.tobytes(), restarting)
 
     def receive_step(self) -> Rows:
-        """The rows (n) of the step begun; raises CommandRefused for an action outside 0 … 27."""
+        """Receive the rows (n) of the step that was sent; raises CommandRefused for an action outside 0 … 27."""
         self._rows = self._receive(Command.STEP)
         return self._rows
 
@@ -174,7 +174,7 @@ class SwiftEngine(BatchEngine, Closable):
         return tuple(Phase(each["phase"], each["state"], tuple(map(_draw, each["draws"]))) for each in told)
 
     def rules(self) -> dict[str, Any]:
-        """Every table of the rules as the engine holds it."""
+        """Every table of the rules in the engine's version."""
         return self._ask(Command.GET_RULES, protocol.json_content)
 
     def close(self) -> None:
@@ -208,7 +208,7 @@ class SwiftEngine(BatchEngine, Closable):
         )
 
     def _placed(self, rows: Rows, slots: Slots) -> NDArray[Any]:
-        """Copy the rows of some slots into those of all; return their observations."""
+        """Copy the rows of some slots into the rows of all slots; return the observations of the former."""
         every = self._rows
         every.seeds[slots], every.mask[slots], every.facts[slots] = rows.seeds, rows.mask, rows.facts
         self._begun = self._packed = self._resting = None

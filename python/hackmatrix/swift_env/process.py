@@ -39,7 +39,7 @@ _CLOSING_SECONDS = 5.0
 
 
 def is_checkout() -> bool:
-    """Tell if this package lies in a checkout, which builds its engine and has no bundled one."""
+    """Tell if this package is in a checkout, which builds its engine and has no bundled one."""
     return (_ROOT / "swift-build").is_file()
 
 
