@@ -63,17 +63,17 @@ class TrainConfig(config.TrainConfig):
 
     curriculum: str = setting(
         NO_CURRICULUM,
-        "where a share of the games begins: at states that the run has reached before, those of seldom reached stages "
-        "as often as others (`archive`), at any stage (`stages`), the same without its first enemies (`gentle`), at "
-        "the first stage with programs owned (`programs`), or half of them at each (`archive+programs`)",
+        "start states of a share of the games: `archive`, states that the run has reached, rare stages as often as "
+        "others; `stages`, any stage; `gentle`, any stage without its first enemies; `programs`, the first stage with "
+        "some programs owned; `archive+programs`, half of that share each, as in `--preset win`",
         group="environment",
         values=OneOf((NO_CURRICULUM, ARCHIVE, STAGES, GENTLE, PROGRAMS, ARCHIVE_AND_PROGRAMS)),
     )
     network: str = setting(
         CENTRED,
-        "`centred` reads the board as it lies around the player, `conv` also what lies around each cell, "
-        "`turned` reads it cell by cell and near the player, turned so that the exit is at the top right, `mlp` reads "
-        "the observation flat",
+        "network: `centred` reads the board relative to the player; `conv` is `centred` with convolutions over the "
+        "cells; `turned`, as in `--preset win`, turns the board so that the exit is at the top right, and reads "
+        "every cell and those near the player; `mlp` reads the flat observation",
         group="network",
         values=OneOf((CENTRED, CONV, MLP, TURNED)),
     )

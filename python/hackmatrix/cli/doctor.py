@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = Parser(
         prog="hackmatrix doctor",
         description="Check the installation and suggest fixes.",
-        epilog="Exit codes: 0 all that is needed is there, 1 something is broken. A note is no fault.",
+        epilog="Exit codes: 0 nothing is broken, 1 something is broken. A note does not count as broken.",
         allow_abbrev=False,
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of lines")

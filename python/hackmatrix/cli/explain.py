@@ -58,28 +58,28 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="hackmatrix explain",
-        description="Play a game and say, step by step, which reward components it earned and why.",
+        description="Play a game and show, step by step, which reward components it earned and why.",
         epilog="Exit codes: 0 all agree, 1 engines or readings differ, 2 wrong usage or an engine that cannot play.",
         allow_abbrev=False,
     )
-    parser.add_argument("trace", nargs="?", type=Path, metavar="TRACE", help="a trace file that `rlparity` wrote")
-    parser.add_argument("--seed", type=SEED, metavar="N", help="play from this seed, with --actions")
+    parser.add_argument("trace", nargs="?", type=Path, metavar="TRACE", help="trace that `rlparity` or `play` wrote")
+    parser.add_argument("--seed", type=SEED, metavar="N", help="seed of the game to play with --actions")
     parser.add_argument(
-        "--actions", type=_actions, metavar="A,B,...", help="numbers or names in any case, such as up,siphon,WARP,11"
+        "--actions", type=_actions, metavar="A,B,...", help="actions by number or name, such as up,siphon,WARP,11"
     )
     parser.add_argument(
         "--engines",
         type=_engines,
         metavar="A[,B]",
-        help="engines to ask, such as swift,jax to compare both; the first one's states are shown (default: swift "
-        "where it is built, else jax)",
+        help="engines to play on; swift,jax compares both and shows the states of the first (default: swift if it is "
+        "built, else jax)",
     )
     parser.add_argument(
         "--from", dest="first", type=_STEP, default=0, metavar="STEP", help="first step to show, from 0"
     )
     parser.add_argument("--to", dest="last", type=_STEP, metavar="STEP", help="last step to play (default: all)")
     add_price_flags(parser, lambda: WORLD)
-    text = "write all that is shown as JSON; - is standard output"
+    text = "write the explanation as JSON; - is standard output"
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=text)
     return parser
 

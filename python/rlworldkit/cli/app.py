@@ -41,7 +41,7 @@ KIT_COMMANDS = {
     "play": "play the game in the terminal",
     "watch": "watch a trained agent play",
     "export": "write an agent's policy as ONNX, safetensors or npz, for other programs",
-    "view": "write a page of an agent's games, of a trace or of a run",
+    "view": "write a web page of an agent's games, a trace or a run",
 }
 VERSION = "version"
 

@@ -87,7 +87,7 @@ def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
         return of("startup", program.module, own)(num_envs, repetitions)
 
     sb3 = MaskablePPOConfig()
-    starts = "commands from their start to what one waits for, with a cold and a warm compilation cache"
+    starts = "time from a command's start to its first result, with a cold and a warm compilation cache"
     benchmarks = {
         "env": Benchmark("random play on the JAX engine alone", of("env"), plays=False),
         "train": Benchmark("whole PPO updates", of("train", program.train_config), plays=False),
@@ -129,12 +129,12 @@ def _parser(program: Program, benchmarks: dict[str, Benchmark]) -> Parser:
     parser = Parser(prog=f"{program.name} bench", description="Measure speed, compile time and memory on this machine.")
     described = "; ".join(f"{name}: {each.purpose}" for name, each in benchmarks.items())
     own = ", ".join(f"{each.games} of {name}" for name, each in benchmarks.items() if each.games != Benchmark.games)
-    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=f"{described} (default: all)")
+    parser.add_argument("benchmarks", nargs="*", metavar="BENCHMARK", help=f"benchmarks (default: all). {described}")
     parser.add_argument(
         "--num-envs",
         type=_counts,
         metavar="N[,N...]",
-        help="games played at the same time, one measurement for each number "
+        help="games played in parallel; several numbers are measured one by one "
         f"(default: {Benchmark.games}{', ' + own if own else ''})",
     )
     parser.add_argument("--repetitions", type=IntRange(1, 10_000), default=5, help="samples per figure (default: 5)")
@@ -142,7 +142,7 @@ def _parser(program: Program, benchmarks: dict[str, Benchmark]) -> Parser:
         "--cpu-devices",
         type=PARTS,
         metavar="N",
-        help="split the processor into so many devices, which share its cores, and the games of env and train",
+        help="number of devices to split the CPU into; they share its cores and the games of env and train",
     )
     add_backend_flag(parser)
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)

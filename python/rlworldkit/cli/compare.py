@@ -112,22 +112,22 @@ def _agents(world: World, member: str, **how: Any) -> Iterator[tuple[str, Agent]
 
 def add_group_flags(parser: Parser, *, required: bool = True) -> None:
     """Add the flags for groups and for the outputs of their comparison."""
-    text = "runs under a name: their folders, folders of such folders, agents' files, or players by name; repeatable"
+    text = "named group of run folders, folders of such folders, agent files or names of players; repeatable"
     parser.add_argument("--group", action="append", required=required, metavar="NAME=RUN,RUN,…", help=text)
-    text = "the score that counts as optimal; adds the optimality gap"
+    text = "optimal score, for the optimality gap"
     parser.add_argument("--target", type=_TARGET, default=None, metavar="SCORE", help=text)
     text = "write the tables as Markdown; - is standard output"
     parser.add_argument("--markdown", type=OUTPUT, metavar="FILE", help=text)
-    text = "draw runs, intervals and profiles (png, svg or pdf)"
+    text = "draw runs, intervals and profiles as .png, .svg or .pdf"
     parser.add_argument("--picture", type=OutputFile(), metavar="FILE", help=text)
 
 
 def _parser(program: Program) -> Parser:
     parser = program.parser(
         "compare",
-        "Let agents play the same games, and compare groups of them: interquartile mean, median and probability of "
-        "improvement with 95% stratified bootstrap intervals, and differences of runs from one seed. An interval needs "
-        f"{FEWEST} runs or seeds.",
+        "Compare groups of agents that play the same games: interquartile mean, median and probability of improvement, "
+        "with 95% stratified bootstrap intervals, and differences between runs with the same seed. An interval needs "
+        f"at least {FEWEST} runs or seeds.",
     )
     add_group_flags(parser)
     add_evaluation_flags(parser, program, 300)

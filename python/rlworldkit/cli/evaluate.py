@@ -51,7 +51,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
 
 def add_evaluation_flags(parser: Parser, program: Program, episodes: int, also: Sequence[str] = ()) -> None:
     """Add the flags of commands that evaluate agents; the arguments are those of ``players.add_player_flags``."""
-    parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="games at once (default 256)")
+    parser.add_argument("--num-envs", type=GAMES, default=256, metavar="N", help="parallel games (default 256)")
     parser.add_argument("--json", type=OUTPUT, metavar="FILE", help=JSON_HELP)
     players.add_player_flags(parser, program, episodes=episodes, also=also)
 
@@ -59,9 +59,9 @@ def add_evaluation_flags(parser: Parser, program: Program, episodes: int, also: 
 def _parser(program: Program) -> Parser:
     parser = program.parser(
         "evaluate",
-        "Evaluate an agent over whole games, with 95% intervals: the percentile bootstrap over games, Wilson's for "
-        "shares.",
+        "Evaluate an agent over whole games. The 95% intervals of means are percentile bootstraps over games, those of "
+        "shares are Wilson's.",
     )
-    parser.add_argument("player", metavar="AGENT", help=agents_text(program.world))
+    parser.add_argument("player", metavar="AGENT", help=f"agent: {agents_text(program.world)}")
     add_evaluation_flags(parser, program, 1000, (BOTH,) * (len(program.world.engines) > 1))
     return parser

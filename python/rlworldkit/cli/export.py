@@ -58,11 +58,11 @@ def main(program: Program, argv: Sequence[str]) -> int:
 def _parser(program: Program) -> Parser:
     description = "Write the policy of an agent as a file for other programs, and a model card beside it."
     parser = program.parser("export", description)
-    parser.add_argument("agent", type=Path, metavar="PATH", help=agents_text(program.world))
+    parser.add_argument("agent", type=Path, metavar="PATH", help=f"agent: {agents_text(program.world)}")
     players.add_mode_flag(parser, program)
-    kinds = "a graph that onnxruntime computes, or the parameters alone (default: as FILE is named, or onnx)"
+    kinds = "onnx: a graph for onnxruntime; the others: the parameters alone (default: FILE's ending, or onnx)"
     parser.add_argument("--format", choices=FORMATS, help=kinds)
-    place = "where it goes, the card to FILE.md (default: PATH's name, in the working directory)"
+    place = "file to write; its card is FILE.md (default: PATH's name, in the working directory)"
     parser.add_argument("--output", type=OUTPUT, metavar="FILE", help=place)
     players.add_trust_flag(parser)
     return parser

@@ -99,17 +99,17 @@ def _check_terminal() -> None:
 
 
 def _parser(program: Program) -> Parser:
-    description = f"Play {program.world.title} in the terminal, with an agent at hand if you like."
+    description = f"Play {program.world.title} in the terminal; with --agent, see its choices or let it play."
     keys = f"Keys: {show_of(program.world).panels.hint}, ? is help, q leaves."
     parser = program.parser("play", description, keys)
     parser.add_argument(
         "--save",
         type=OutputFile(),
         metavar="FILE",
-        help=f"where the game is saved as a trace (default {program.world.name}-SEED.json)",
+        help=f"trace file to save the game to (default {program.world.name}-SEED.json)",
     )
-    parser.add_argument("--agent", type=Path, metavar="PATH", help=agents_text(program.world))
-    text = "its actions a second (default 4)"
+    parser.add_argument("--agent", type=Path, metavar="PATH", help=f"agent: {agents_text(program.world)}")
+    text = "actions per second of the agent (default 4)"
     parser.add_argument("--speed", type=FloatRange(SLOWEST, FASTEST), default=4.0, metavar="N", help=text)
     players.add_player_flags(parser, program, searches=False)
     return parser

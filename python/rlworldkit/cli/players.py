@@ -34,7 +34,7 @@ def add_mode_flag(parser: argparse.ArgumentParser, program: Program) -> None:
     """Add the flag for the mode of the world, if it has several."""
     parser.set_defaults(mode=None)
     if program.modes:
-        default = f"of the world (default {next(iter(program.modes))}, or that of the file)"
+        default = f"mode of the world (default {next(iter(program.modes))}, or the mode of the file)"
         parser.add_argument("-m", "--mode", choices=tuple(program.modes), metavar="MODE", help=default)
 
 
@@ -45,7 +45,7 @@ def add_player_flags(
     episodes: int | None = None,
     searches: bool = True,
     also: Sequence[str] = (),
-    engine: str = "plays the games",
+    engine: str = "engine that plays the games",
 ) -> None:
     """Add the flags that all commands with a playing agent share, after the command's own and that of the agent.
 
@@ -55,18 +55,18 @@ def add_player_flags(
     world = program.world
     add_mode_flag(parser, program)
     agent = parser.add_argument_group("agent")
-    agent.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="hidden width (default: as the file has it)")
-    agent.add_argument("--num-layers", type=_SIZE, metavar="N", help="hidden layers (default: as the file has them)")
+    agent.add_argument("--hidden-dim", type=_SIZE, metavar="N", help="required width of hidden layers (default: any)")
+    agent.add_argument("--num-layers", type=_SIZE, metavar="N", help="required number of hidden layers (default: any)")
     add_trust_flag(agent)
     add_choice_flags(agent, searches=searches and world.jax is not None)
     games = parser.add_argument_group("games")
     if episodes is not None:
-        text = f"how many games (default {episodes})"
+        text, limit = f"number of games (default {episodes})", "truncate games after this many steps (default 5000)"
         names = "--games", "--episodes"
         games.add_argument(*names, dest="episodes", type=EPISODES, default=episodes, metavar="N", help=text)
-        games.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help="truncate after (default 5000)")
-    games.add_argument("--seed", type=SEED, default=0, metavar="N", help="the first game's seed (default 0)")
-    text = f"{engine} (default {next(iter(world.engines))} where it is built; all play the same games)"
+        games.add_argument("--max-steps", type=STEPS, default=5000, metavar="N", help=limit)
+    games.add_argument("--seed", type=SEED, default=0, metavar="N", help="seed of the first game (default 0)")
+    text = f"{engine} (default {next(iter(world.engines))} if available; all play the same games)"
     games.add_argument("--engine", choices=(*world.engines, *also), help=text)
     if world.jax is not None:
         add_backend_flag(games)
@@ -82,7 +82,7 @@ def add_trust_flag(group: argparse._ActionsContainer) -> None:
 
 def add_choice_flags(group: argparse._ActionsContainer, *, searches: bool = True) -> None:
     """Add flags for how an agent chooses its actions."""
-    text = f"draw actions by their probabilities, or take the likeliest (default {DRAWN}: the policy as it was trained)"
+    text = f"draw actions by their probabilities, as in training, or take the likeliest action (default {DRAWN})"
     group.add_argument("--choose", action="append", choices=(DRAWN, LIKELIEST), help=text)
     group.add_argument(
         "--player-seed", type=PLAYER_SEED, default=0, metavar="N", help="seed of drawn actions and searches (default 0)"
@@ -93,8 +93,8 @@ def add_choice_flags(group: argparse._ActionsContainer, *, searches: bool = True
             "--search",
             type=LOOKAHEAD,
             metavar="ROLLOUTSxSTEPS",
-            help="try every likely action in so many rollouts of so many steps of the policy, their chance drawn anew, "
-            f"and take what is better than its likeliest one by more than chance, such as 8x16 ({LOOKAHEAD.span()})",
+            help="look ahead: with 8x16, follow each likely action with 8 rollouts of 16 policy steps, with new random "
+            f"draws, and take one that is significantly better than the likeliest action ({LOOKAHEAD.span()})",
         )
 
 

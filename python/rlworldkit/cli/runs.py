@@ -26,17 +26,14 @@ LOGGING, RUN = "logging and checkpoints", "run"
 class RunOptions:
     """Options of a run, which the commands of all trainers share."""
 
-    no_wandb: bool = setting(False, "leave W&B out", group=LOGGING)
-    project: str | None = setting(None, "W&B project; without it the world's name", group=LOGGING)
-    entity: str | None = setting(None, "W&B entity; without it the account's own", group=LOGGING)
+    no_wandb: bool = setting(False, "do not report to W&B", group=LOGGING)
+    project: str | None = setting(None, "W&B project (default: the world's name)", group=LOGGING)
+    entity: str | None = setting(None, "W&B entity (default: the account's own)", group=LOGGING)
     run_name: str | None = setting(
-        None, "the run's name and folder; without it made from time and seed", group=LOGGING, values=FileName()
+        None, "name of the run and its folder (default: made from time and seed)", group=LOGGING, values=FileName()
     )
     config: Path | None = setting(
-        None,
-        "a TOML file of settings by their names, such as `gamma = 0.99`; flags go over it",
-        group=RUN,
-        metavar="FILE",
+        None, "TOML file of settings, such as `gamma = 0.99`; explicit flags override it", group=RUN, metavar="FILE"
     )
 
 

@@ -63,12 +63,12 @@ def main(program: Program, argv: Sequence[str]) -> int:
 def _parser(program: Program) -> Parser:
     parser = program.parser(
         "sweep",
-        "Search for settings of `train` and for prices of the reward with Optuna, trial by trial, each one or more "
-        "runs. The same command goes on where a sweep has ended, and on other machines with its storage.",
-        "The file has these options by their names, and the tables [settings] and [prices], in which a name has a "
-        "value for all trials, a list of values, or a range such as { low = 1e-4, high = 1e-2, log = true }. Flags go "
-        "over the file.",
+        "Search for settings of `train` and prices of the reward with Optuna. A trial is one or more runs. The same "
+        "command resumes the sweep, and joins it from another machine that shares its storage.",
+        "The file holds these options by name, and two tables, [settings] and [prices]. There a name has one value for "
+        "all trials, a list of values to try, or a range such as { low = 1e-4, high = 1e-2, log = true }. Flags "
+        "override the file.",
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="a TOML file that describes the sweep")
+    parser.add_argument("file", type=Path, metavar="FILE", help="TOML file that describes the sweep")
     add_flags(parser, SweepOptions)
     return parser

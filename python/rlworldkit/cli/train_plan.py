@@ -51,7 +51,7 @@ class TrainOptions(RunOptions):
     """Options of the command beyond the settings of the trainer."""
 
     run_suffix: str | None = setting(
-        None, "appended to a name made from time and seed", group=LOGGING, values=FileName(), metavar="TEXT"
+        None, "suffix of a run name made from time and seed", group=LOGGING, values=FileName(), metavar="TEXT"
     )
     save_interval_minutes: float = setting(
         10.0, "minutes between checkpoints", group=LOGGING, values=FloatRange(0, 1e6, above=True)
@@ -59,50 +59,49 @@ class TrainOptions(RunOptions):
     save_interval: int | None = setting(
         None, "updates between checkpoints, instead of minutes", group=LOGGING, values=STEPS
     )
-    checkpoint_dir: Path = setting(Path("checkpoints"), "where the run's folder goes", group=LOGGING)
+    checkpoint_dir: Path = setting(Path("checkpoints"), "parent folder of the runs' folders", group=LOGGING)
     no_artifact: bool = setting(False, "do not upload checkpoints to W&B", group=LOGGING)
-    dashboard: bool = setting(False, "show the training in the browser, with a button that stops it", group=LOGGING)
+    dashboard: bool = setting(False, "serve a live web page of the training, with a stop button", group=LOGGING)
     resume: str | None = setting(
         None,
-        "resume from this `checkpoint_*.pkl`, or from the `latest`: the furthest good one of the run in "
-        "`--checkpoint-dir` that began last",
+        "checkpoint to resume from: a `checkpoint_*.pkl`, or `latest`, the newest good one of the last started run in "
+        "`--checkpoint-dir`",
         group=RUN,
         metavar="FILE",
     )
     init_from: Path | None = setting(
         None,
-        "begin with the parameters of this `params_*.npz`, or of an agent that comes with the world, instead of "
-        "random ones",
+        "initial parameters, instead of random ones: a `params_*.npz`, or the name of an agent that comes with the "
+        "world",
         group=RUN,
         metavar="FILE",
     )
-    preset: str | None = setting(
-        None, "settings that go together, by name; `--config` and flags go over them", group=RUN
-    )
+    preset: str | None = setting(None, "named group of settings; `--config` and explicit flags override it", group=RUN)
     seeds: int | None = setting(
-        None, "train so many runs, from seeds `--seed`, `--seed` + 1, …", group=RUN, values=SEEDS
+        None, "number of runs to train, with seeds `--seed`, `--seed` + 1, …", group=RUN, values=SEEDS
     )
     seeds_mode: str | None = setting(
         None,
-        "`processes` trains several seeds each in a process, `vmap` all in one compiled program (default: by device)",
+        "how to train several seeds: `processes` gives each its own process (default on a CPU), `vmap` trains all in "
+        "one compiled program (default on a GPU or TPU)",
         group=RUN,
         values=OneOf((PROCESSES, VMAP)),
     )
-    rewind: bool = setting(False, "with `--resume`: rewind the history on W&B to the checkpoint", group=RUN)
+    rewind: bool = setting(False, "rewind the W&B history to the checkpoint of `--resume`", group=RUN)
     cpu_devices: int | None = setting(
-        None, "split the processor into so many devices, which share its cores and the games", group=RUN, values=PARTS
+        None, "number of devices to split the CPU into; they share its cores and the games", group=RUN, values=PARTS
     )
     engine_backend: str | None = setting(None, engine_backend.HELP, group=RUN, values=engine_backend.BACKENDS)
-    auto_tune: bool = setting(False, "fit games, steps and learning rate to the device", group=RUN)
-    distributed: bool = setting(False, "train together with other processes, each started like this one", group=_HOSTS)
+    auto_tune: bool = setting(False, "choose `--num-envs`, `--num-steps` and `--lr` for the device", group=RUN)
+    distributed: bool = setting(False, "train in several processes, each started with this command", group=_HOSTS)
     coordinator: str | None = setting(
-        None, "address of the first process, where JAX does not find it", group=_HOSTS, metavar="HOST:PORT"
+        None, "address of the first process, if JAX cannot detect it", group=_HOSTS, metavar="HOST:PORT"
     )
     num_processes: int | None = setting(
-        None, "how many processes, where JAX does not find out", group=_HOSTS, values=IntRange(1, 2**16)
+        None, "number of processes, if JAX cannot detect it", group=_HOSTS, values=IntRange(1, 2**16)
     )
     process_id: int | None = setting(
-        None, "this process's number from 0, where JAX does not find out", group=_HOSTS, values=IntRange(0, 2**16 - 1)
+        None, "number of this process, from 0, if JAX cannot detect it", group=_HOSTS, values=IntRange(0, 2**16 - 1)
     )
 
 
@@ -153,7 +152,7 @@ def parser_of_train(program: Program) -> Parser:
     parser = program.parser("train", "Train an agent on the JAX engine with masked PPO.", presets)
     add_flags(parser, kind, TrainOptions)
     add_price_flags(parser, lambda: program.world)
-    text = "train with other prices of the reward from the same seeds, or by NAME alone with the game's own; repeatable"
+    text = "train a variant, with these prices of the reward, or the game's own if NAME stands alone; repeatable"
     parser.add_argument("--variant", action="append", default=[], metavar="NAME=PRICE=VALUE,…", help=text)
     parser.show_first(*_FIRST)
     return parser

@@ -27,23 +27,23 @@ class TrainSB3Options(RunOptions):
 
     resume: Path | None = setting(
         None,
-        "a model to continue, in its own folder: steps, schedules, evaluations and settings are kept; flags beside it "
-        "change them",
+        "model to resume, in its own folder; its steps, schedules, evaluations and settings are kept, except settings "
+        "that a flag changes",
         group=RUN,
         metavar="ZIP",
     )
     trust: bool = setting(
-        False, "with `--resume`: let the file execute what it likes, as models need that others saved", group=RUN
+        False, "allow unpickling, which can run arbitrary code; needed to resume third-party models", group=RUN
     )
-    device: str = setting("auto", "torch's device: auto, cpu, cuda, mps", group=RUN)
-    engine: str | None = setting(None, "the engine to play on; by default the world's first", group=RUN)
-    models_dir: Path = setting(Path("models"), "where runs go", group=RUN, flag="--checkpoint-dir")
+    device: str = setting("auto", "torch device: auto, cpu, cuda, mps", group=RUN)
+    engine: str | None = setting(None, "engine to play on (default: the world's first)", group=RUN)
+    models_dir: Path = setting(Path("models"), "parent folder of runs", group=RUN, flag="--checkpoint-dir")
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
     """Train; return 0, 1 if a file is not complete, or 130 if stopped before the first step."""
     description = "Train an agent with MaskablePPO of Stable-Baselines3."
-    parser = program.parser("train-sb3", description, "Ctrl+C saves and says how to resume.")
+    parser = program.parser("train-sb3", description, "Ctrl+C saves the run and prints the command that resumes it.")
     add_flags(parser, MaskablePPOConfig, TrainSB3Options)
     add_mode_flag(parser, program)
     add_price_flags(parser, lambda: program.world)

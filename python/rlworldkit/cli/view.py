@@ -125,14 +125,14 @@ def _parser(program: Program) -> Parser:
     world = program.world
     description = "Write one HTML page of an agent's games, of a trace file, or of a run of training."
     parser = program.parser("view", description)
-    parser.add_argument("path", type=Path, metavar="PATH", help=f"a trace file (*.json), {agents_text(world)}")
+    parser.add_argument("path", type=Path, metavar="PATH", help=f"trace file (*.json) or agent: {agents_text(world)}")
     parser.add_argument(
         "--output",
         type=OutputFile(),
         metavar="FILE",
-        help="where the page goes (default: PATH's name, in the working directory)",
+        help="HTML file to write (default: PATH's name, in the working directory)",
     )
     players.add_player_flags(
-        parser, program, episodes=_EPISODES, engine="replays a trace (default: both of it), or plays the games"
+        parser, program, episodes=_EPISODES, engine="engine for a trace (default: the trace's two) or for the games"
     )
     return parser

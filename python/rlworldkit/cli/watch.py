@@ -196,26 +196,26 @@ def _parser(program: Program, command: str, *, is_endless: bool) -> Parser:
     world = program.world
     parser = program.parser(
         command,
-        "Watch a trained agent play, in a window or in the terminal.",
-        "Keys: space pause, s one step, + faster, - slower, n next game, q quit. Without a terminal every board is "
+        "Watch a trained agent play in a window or in the terminal.",
+        "Keys: space pause, s one step, + faster, - slower, n next game, q quit. Without a terminal, each board is "
         "printed as text.",
     )
     default = "".join(f" (default {name})" for name in [*world.agents][:1])
-    parser.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=agents_text(world) + default)
-    parser.add_argument("--model", type=Path, metavar="FILE", help="the same")
+    parser.add_argument("agent", nargs="?", type=Path, metavar="PATH", help=f"agent: {agents_text(world)}{default}")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="the same as PATH")
     parser.add_argument(
         "--latest",
         nargs="?",
         type=Path,
         const=_CHECKPOINTS,
         metavar="DIR",
-        help=f"the furthest agent of the run that began last in a folder (default {_CHECKPOINTS})",
+        help=f"watch the newest agent of the last started run in a folder (default {_CHECKPOINTS})",
     )
     shown = parser.add_argument_group("screen")
     shown.add_argument(
         "--render",
         choices=(WINDOW, TEXT),
-        help="a window, or text in the terminal (default: a window where there is a display)",
+        help="human: a window; ansi: text in the terminal (default: human if there is a display)",
     )
     shown.add_argument(
         "--speed",
@@ -223,11 +223,11 @@ def _parser(program: Program, command: str, *, is_endless: bool) -> Parser:
         type=FloatRange(SLOWEST, FASTEST),
         default=4.0,
         metavar="N",
-        help="actions a second (default 4)",
+        help="actions per second (default 4)",
     )
-    text = "also write a film, .mp4 or .gif, the last frame, .png, or a page, .html"
+    text = "also write a film (.mp4, .gif), the last frame (.png) or a page (.html)"
     shown.add_argument("--record", type=OutputFile(), metavar="FILE", help=text)
-    text = "end after so many steps of all games" + is_endless * f" (default {_RECORDED} in a recording)"
+    text = "stop after this many steps in total" + is_endless * f" (default {_RECORDED} in a recording)"
     shown.add_argument("--steps", type=STEPS, metavar="N", help=text)
     players.add_player_flags(parser, program, episodes=None if is_endless else 1, searches=not is_endless)
     return parser

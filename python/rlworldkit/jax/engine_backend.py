@@ -21,8 +21,8 @@ VARIABLE = "RLWORLDKIT_ENGINE_BACKEND"
 AUTO, XLA, NATIVE = "auto", "xla", "native"
 BACKENDS = OneOf((AUTO, XLA, NATIVE))
 HELP = (
-    "what plays the games in JAX: `xla`, or `native`, programs that a C compiler makes of the same rules "
-    f"(default: {VARIABLE}, else `auto`: native on a processor with a compiler, for games of at most 1 KiB)"
+    "compiler of the JAX engine; results are the same: `xla` is JAX's own, `native` a C or CUDA compiler, `auto` a C "
+    f"compiler on a CPU that has one if a game's state fits in 1 KiB, else `xla` (default: {VARIABLE} or `auto`)"
 )
 
 

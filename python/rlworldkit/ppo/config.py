@@ -57,92 +57,84 @@ class TrainConfig:
     num_envs: int = setting(256, "games played in parallel", group=_GAMES, values=GAMES)
     num_steps: int = setting(128, "steps of each game per update", group=_GAMES, values=ROLLOUT)
     total_timesteps: int = setting(
-        10_000_000, "steps of all games at most: as many whole updates as fit", group=_GAMES, values=ALL_STEPS
+        10_000_000, "total steps of all games, rounded down to whole updates", group=_GAMES, values=ALL_STEPS
     )
-    max_steps: int | None = setting(None, "truncate episodes after that many steps", group=_GAMES, values=STEPS)
+    max_steps: int | None = setting(None, "truncate episodes after this many steps", group=_GAMES, values=STEPS)
     curriculum: str = setting(
-        NO_CURRICULUM, "where a share of the games begins, by name, or names as `a+b`", group=_GAMES
+        NO_CURRICULUM, "start states of a share of the games: a curriculum by name, or several as `a+b`", group=_GAMES
     )
-    curriculum_share: float = setting(0.2, "share of the games that the curriculum has", group=_GAMES, values=SHARE)
+    curriculum_share: float = setting(0.2, "share of games that the curriculum starts", group=_GAMES, values=SHARE)
     learning_rate: float = setting(
         2.5e-4, "learning rate; 6.25e-5 suits 2048 games", group=_PPO, flag="--lr", values=RATE
     )
     learning_rate_end: float | None = setting(
-        None,
-        "learning rate at the end of the run, reached in a straight line; without it the rate is constant",
-        group=_PPO,
-        flag="--lr-end",
-        values=RATE,
+        None, "final learning rate, reached linearly; constant if not given", group=_PPO, flag="--lr-end", values=RATE
     )
     learning_rate_steps: RateSteps = setting(
         GRADIENT_STEPS,
-        "whether the learning rate falls with each of the `gradient-steps`, or with the `updates`, of which the last "
-        "one has the rate of the end",
+        "schedule of `--lr-end`: `gradient-steps` changes the learning rate after every gradient step, `updates` after "
+        "every update, so that the whole last update uses the final rate",
         group=_PPO,
         flag="--lr-steps",
     )
     gamma: float = setting(0.99, "discount factor", group=_PPO, values=SHARE)
     gae_lambda: float = setting(0.95, "lambda of GAE", group=_PPO, values=SHARE)
-    num_minibatches: int = setting(4, "minibatches per epoch; scales with the batch", group=_PPO, values=STEPS)
-    update_epochs: int = setting(4, "epochs per update; scales with the batch", group=_PPO, values=EPOCHS)
+    num_minibatches: int = setting(4, "minibatches per epoch; more for large batches", group=_PPO, values=STEPS)
+    update_epochs: int = setting(4, "epochs per update; fewer for large batches", group=_PPO, values=EPOCHS)
     clip_eps: float = setting(
         0.2, "clipping range of the probability ratio and of the value", group=_PPO, values=ABOVE_0
     )
     clip_eps_end: float | None = setting(
-        None, "clipping range of the last update, reached in a straight line", group=_PPO, values=ABOVE_0
+        None, "clipping range in the last update, reached linearly; constant if not given", group=_PPO, values=ABOVE_0
     )
     clip_value_loss: bool = setting(
-        True,
-        "whether the value is clipped around the old one; `--no-clip-value-loss` learns from all of its error",
-        group=_PPO,
+        True, "clip the value loss around the old value; `--no-clip-value-loss` uses the unclipped error", group=_PPO
     )
     vf_coef: float = setting(0.5, "weight of the value loss", group=_PPO, values=WEIGHT)
     ent_coef: float = setting(0.15, "weight of the entropy bonus", group=_PPO, values=WEIGHT)
     ent_coef_end: float | None = setting(
-        None, "weight of the entropy bonus in the last update, reached in a straight line", group=_PPO, values=WEIGHT
+        None, "final weight of the entropy bonus, reached linearly; constant if not given", group=_PPO, values=WEIGHT
     )
     entropy_floor: float = setting(
-        0.0, "mean entropy (nats) of a minibatch below which the loss pays for the shortfall", group=_PPO, values=WEIGHT
+        0.0, "lowest mean entropy (nats) of a minibatch that the loss does not penalize", group=_PPO, values=WEIGHT
     )
-    entropy_floor_coef: float = setting(0.0, "price of the shortfall", group=_PPO, values=WEIGHT)
+    entropy_floor_coef: float = setting(0.0, "weight of the `--entropy-floor` penalty", group=_PPO, values=WEIGHT)
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
     advantage: AdvantageScale = setting(
         STANDARD,
-        "what a minibatch's advantages are divided by: their `standard` deviation, or their mean absolute one and cut "
-        "at ten of it, `robust` against a rare large reward, or, in a batch, the mean of that and of what it is at the "
-        "sample's level, `levels`, so that late rewards do not hide early ones",
+        "scaling of advantages: `standard` divides by their standard deviation; `robust`, for rare large rewards, "
+        "divides by their mean absolute deviation and clips at 10; `levels`, for late rewards that dwarf early ones, "
+        "is `robust` over the whole batch, with the geometric mean of that deviation and the one of the sample's level",
         group=_PPO,
     )
     normalize_advantage: NormalizedOver = setting(
-        MINIBATCH,
-        "whether advantages are those of a `minibatch`, each scaled by itself, or of the whole `batch`",
-        group=_PPO,
+        MINIBATCH, "samples whose advantages are scaled together: a `minibatch` or the whole `batch`", group=_PPO
     )
-    network: str = setting("mlp", "the network, by name", group=_NETWORK)
+    network: str = setting("mlp", "network, by name", group=_NETWORK)
     hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=IntRange(1, 2**16))
     num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=IntRange(1, 100))
     activation: Activation = setting(TANH, "activation of the hidden layers, `tanh` or `relu`", group=_NETWORK)
     dtype: str = setting(
         "float32",
-        "what the hidden layers compute in; `bfloat16` suits TPUs and newer GPUs, parameters stay float32",
+        "dtype of the hidden layers; `bfloat16` suits TPUs and newer GPUs; parameters stay float32",
         group=_NETWORK,
         values=OneOf(("float32", "bfloat16")),
     )
     value_head: ValueHead = setting(
         PLAIN,
-        "what says the value: a `plain` number, probabilities of a row of values, `two-hot`, or a number on a scale "
-        "that follows the returns, `popart`",
+        "output of the critic: `plain` is one number; for returns that differ by orders of magnitude, `two-hot` is a "
+        "distribution over fixed values, and `popart` one number, normalized by statistics of the returns",
         group=_NETWORK,
     )
     popart_beta: float = setting(
-        0.001, "least rate at which the scale of `popart` follows the returns", group=_NETWORK, values=RATE
+        0.001, "lowest rate at which `popart` updates its statistics of the returns", group=_NETWORK, values=RATE
     )
     privileged_critic: bool = setting(
-        False, "let the value read what the world does not show its players", group=_NETWORK
+        False, "let the critic also read parts of the state that the policy cannot see", group=_NETWORK
     )
     diagnostics: bool = setting(
         False,
-        "also report the norm of gradients, explained variance, the price of low entropy and how likely each action is",
+        "also report gradient norm, explained variance, entropy floor penalty and the mean probability of each action",
         group=_LOGGING,
     )
     log_interval: int = setting(10, "updates per line of metrics", group=_LOGGING, values=IntRange(1, 100_000))

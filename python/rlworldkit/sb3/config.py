@@ -35,17 +35,17 @@ class MaskablePPOConfig:
 
     timesteps: int = setting(
         1_000_000,
-        "steps of all games at most, those before `--resume` included: as many whole rollouts as fit",
+        "total steps of all games, with those before `--resume`, rounded down to whole rollouts",
         group=_RUN,
         flag="--total-timesteps",
         values=ALL_STEPS,
     )
-    num_envs: int = setting(8, "games played side by side, all in one engine", group=_RUN, values=GAMES)
+    num_envs: int = setting(8, "games played in parallel, all in one engine", group=_RUN, values=GAMES)
     save_freq: int = setting(50_000, "steps between checkpoints", group=_RUN, values=ALL_STEPS)
     eval_freq: int = setting(50_000, "steps between evaluations", group=_RUN, values=ALL_STEPS)
     eval_episodes: int = setting(50, "games of an evaluation", group=_RUN, flag="--eval-games", values=STEPS)
     eval_max_steps: int = setting(
-        2_000, "steps after which an episode of an evaluation is cut off", group=_RUN, values=STEPS
+        2_000, "truncate episodes of evaluations after this many steps", group=_RUN, values=STEPS
     )
     seed: int = setting(0, "seed of network and games", group=_RUN, values=SEED)
     learning_rate: Any = setting(3e-4, "learning rate", group=_PPO, flag="--lr", values=_RATE)

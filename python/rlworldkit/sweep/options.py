@@ -18,29 +18,28 @@ _HOURS, _RUNS, _GAMES = FloatRange(0, 1e9, above=True), IntRange(1, 100), IntRan
 class SweepOptions:
     """Objective and budget of a sweep, and how its trials are chosen, run and stored."""
 
-    steps: int | None = setting(None, "steps of the environment, of all trials", group=_BUDGET, values=ALL_STEPS)
-    core_hours: float | None = setting(None, "hours times cores, of all trials", group=_BUDGET, values=_HOURS)
+    steps: int | None = setting(None, "environment steps, over all trials", group=_BUDGET, values=ALL_STEPS)
+    core_hours: float | None = setting(None, "hours times cores, over all trials", group=_BUDGET, values=_HOURS)
     objective: str = setting(
         RETURN,
-        "to be as high as possible: a metric of training, or a figure of `evaluate --json` such as `evaluate/return`",
+        "figure to maximize: a training metric, or one of `evaluate --json`, as `evaluate/return`",
         group=_SEARCH,
     )
-    pruner: str = setting(MEDIAN, "which trials are given up", group=_SEARCH, values=OneOf((MEDIAN, HALVING, NONE)))
-    preset: str | None = setting(None, "settings by name, under those of the file", group=_TRIALS)
-    seeds: int = setting(1, "runs of a trial, side by side, whose mean counts", group=_TRIALS, values=_RUNS)
+    pruner: str = setting(MEDIAN, "rule that stops bad trials", group=_SEARCH, values=OneOf((MEDIAN, HALVING, NONE)))
+    preset: str | None = setting(None, "named group of settings; the file overrides it", group=_TRIALS)
+    seeds: int = setting(1, "runs per trial, in parallel; their mean counts", group=_TRIALS, values=_RUNS)
     episodes: int = setting(
-        200, "games of each run's agent for `evaluate/…`", group=_TRIALS, flag="--games", values=_GAMES
+        200, "evaluation games per run, for an objective `evaluate/…`", group=_TRIALS, flag="--games", values=_GAMES
     )
     at_once: int | None = setting(
-        None, "trials side by side; without it one for every `--seeds` cores", group=_TRIALS, values=_RUNS
+        None, "trials in parallel; one for every `--seeds` cores if not given", group=_TRIALS, values=_RUNS
     )
     folder: Path | None = setting(
-        None, "where runs and results go; without it `sweeps` and the name of the file", group=_TRIALS
+        None, "folder of runs and results (default: `sweeps/` and the file's name)", group=_TRIALS
     )
     storage: str | None = setting(
         None,
-        "Optuna's storage: the URL of a database that machines share, or a journal's file; without it `study.db` in "
-        "the folder",
+        "Optuna storage: a database URL, which machines share, or a journal file (default: `study.db` in the folder)",
         group=_TRIALS,
         metavar="URL",
     )
