@@ -100,10 +100,10 @@ def replay(options: Namespace) -> Answer:
 
 
 def coverage(options: Namespace) -> Answer:
-    """Run, count how often each rule fired, and compare the counts.
+    """Run both engines, and compare how often each rule fired.
 
-    A world may have marks, each of which belongs to a rule of the game. Engines count how often each mark fires;
-    one that never does stands for a rule that the games did not test.
+    A world may have marks, each of which belongs to a rule of the game. Engines count how often each mark fires. A
+    mark that never fires belongs to a rule that the games did not test.
 
     Examples:
         rlparity coverage --world my_module:WORLD --games 256
@@ -125,8 +125,8 @@ def coverage(options: Namespace) -> Answer:
 def rewards(options: Namespace) -> Answer:
     """Replay the golden episodes and show what changed in their rewards.
 
-    Golden episodes are games that `rlparity record` wrote down. A reward that is another one than was recorded is
-    listed by its components.
+    Golden episodes are games that `rlparity record` wrote. A reward that differs from the recorded one is listed by
+    its components.
 
     Examples:
         rlparity rewards --world my_module:WORLD --golden golden
@@ -155,8 +155,8 @@ def rewards(options: Namespace) -> Answer:
 def record(options: Namespace) -> Answer:
     """Record golden episodes, or a tape, on the reference engine.
 
-    A golden episode has the actions and rewards of one game, for `rlparity rewards`. A tape has all that an engine
-    gives in many games, so that another engine can be compared with it where the first cannot run.
+    A golden episode holds the actions and rewards of one game, for `rlparity rewards`. A tape holds everything that
+    an engine returns in many games, so that another engine can be compared with it where the first cannot run.
 
     Examples:
         rlparity record --world my_module:WORLD --output golden

@@ -43,11 +43,11 @@ _CUT = "More is left out here, because a comment has a limit: see the page or th
 
 
 def diff(options: Namespace) -> Answer:
-    """Compare an engine at two places, such as two revisions, and show what a change does.
+    """Compare two versions of an engine, such as two revisions, and show what a change does.
 
-    The same games are played on both sides. What differs is listed by family, with small cases, and with what the
-    change does to the returns of agents. Revisions, and . as the working directory, are of the repository that the
-    command runs in; a world that is imported from another one is refused.
+    The same games are played on both sides. The report lists by family what differs, shows small cases, and compares
+    the returns of agents. Revisions, and . for the working directory, are those of the repository that the command
+    runs in; the world must be imported from that repository.
 
     Examples:
         rlparity diff main . --world my_module:WORLD

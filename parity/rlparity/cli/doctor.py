@@ -34,8 +34,8 @@ _LIBRARIES = ("gymnasium", "gymnax", "pgx", "jumanji", "envpool", "dm_env")
 def doctor(options: Namespace) -> Answer | int:
     """Check the installation and suggest fixes.
 
-    It looks for packages, registered worlds, libraries of environments, git and the cache folder. A note is no
-    fault.
+    It checks packages, registered worlds, libraries of environments, git and the cache folder. A note does not count
+    as broken.
 
     Examples:
         rlparity doctor

@@ -1,4 +1,4 @@
-r"""Known differences of two engines: write them down, and see whether they are still there.
+r"""Keep a ledger of known differences between two engines: add entries, and check them.
 
 Examples:
     rlparity ledger add ledger.toml --world my_module:WORLD --trace rlparity-report/trace.json \
@@ -27,7 +27,7 @@ from rlparity.world import World
 
 
 def add(options: Namespace) -> Answer:
-    r"""Write an entry from the trace of a difference.
+    r"""Add an entry for the difference in a trace.
 
     `rlparity ledger --help` explains the file.
 
@@ -57,7 +57,7 @@ def add(options: Namespace) -> Answer:
 
 
 def check(options: Namespace) -> Answer:
-    """Replay the witnesses: both engines must still differ so.
+    """Replay the witnesses of a ledger: both engines must still differ as recorded.
 
     `rlparity ledger --help` explains the file.
 

@@ -37,10 +37,7 @@ from rlparity.tools.documents import ErrorDocument, FailureDocument
 from rlparity.tools.report import NextCommand
 
 A = TypeVar("A", bound=Answer | int | None)
-_EXIT_CODES = (
-    "Exit codes: 0 all is well, 1 something differs (or is missing), 2 wrong usage, 3 an engine failed, 130 it was "
-    "stopped (Ctrl+C)."
-)
+_EXIT_CODES = "Exit codes: 0 success, 1 something differs or is missing, 2 wrong usage, 3 an engine failed, 130 Ctrl+C."
 
 
 class Command(NamedTuple):
@@ -51,16 +48,16 @@ class Command(NamedTuple):
     defaults: Mapping[str, object] = MappingProxyType({})
 
 
-ENGINE = {"--engine": flags.value("NAME", "the engine to play") | flags.REQUIRED}
+ENGINE = {"--engine": flags.value("NAME", "engine to play") | flags.REQUIRED}
 COMMANDS = (
     Command(
         init,
         {
-            "folder": {"type": Path, "help": "where to write them"},
-            "--full": flags.switch("also what trains it in JAX, evaluates and shows it"),
+            "folder": {"type": Path, "help": "folder to write to"},
+            "--full": flags.switch("also write modules to train the world in JAX, evaluate and show it"),
         },
     ),
-    Command(skill, {"folder": {"type": Path, "nargs": "?", "help": "where to install it"}}),
+    Command(skill, {"folder": {"type": Path, "nargs": "?", "help": "folder to install it in"}}),
     Command(doctor, flags.JSON),
     Command(commands.run, flags.RUN, {"steps": 1000, "games": 64, "source": "uniform"}),
     Command(commands.replay, flags.REPLAY),
@@ -71,7 +68,7 @@ COMMANDS = (
     Command(mutants_command.mutants, flags.MUTANTS, {"steps": 500, "games": 64, "source": "directed"}),
     Command(diff_command.diff, flags.DIFF, {"steps": 200, "games": 16}),
     Command(transfer_command.transfer, flags.TRANSFER),
-    Command(schema, {"name": {"nargs": "?", "help": "the command (default: list all)"}}),
+    Command(schema, {"name": {"nargs": "?", "help": "command (default: list all)"}}),
     Command(mcp, {}),
     Command(serve, {**flags.WORLD, **ENGINE}),
 )

@@ -28,10 +28,10 @@ from rlparity.world import World
 
 
 def mutants(options: Namespace) -> Answer:
-    """Plant faults in a copy of an engine, or of a project, and see them caught.
+    """Plant faults in a copy of an engine or a project, and check that they are caught.
 
-    A mutant is a small wrong edit of the source, which the world lists for an engine. One that survives shows what
-    the comparison, or the tests, would not notice.
+    A mutant is a small wrong edit of the source, which the world lists for an engine. A mutant that survives shows a
+    fault that the comparison, or the tests, would miss.
 
     Examples:
         rlparity mutants --world my_module:WORLD

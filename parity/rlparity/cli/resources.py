@@ -19,9 +19,9 @@ SKILL = "port-an-environment"
 
 
 def init(options: Namespace) -> int:
-    """Write a world of two small engines, its tests and its CI job, to begin with.
+    """Write a starter project: a world of two small engines, its tests and its CI job.
 
-    `python -m pytest` in the folder compares the two engines. Then put your own in their place.
+    `python -m pytest` in the folder compares the two engines. Then replace them with your own.
 
     Examples:
         rlparity init my-port
@@ -45,7 +45,7 @@ def init(options: Namespace) -> int:
 
 
 def skill(options: Namespace) -> int:
-    """Print how to port an environment with this program, or install it as a skill of a coding agent.
+    """Print a guide to porting an environment, or install it as a skill of a coding agent.
 
     A skill is a folder with a file SKILL.md. Agents look for skills in folders of their own, such as .claude/skills.
 
@@ -64,9 +64,9 @@ def skill(options: Namespace) -> int:
 
 
 def schema(options: Namespace) -> int:
-    """Print the JSON Schema of what a command prints with --json, or list the commands that have one.
+    """Print the JSON Schema of a command's --json output, or list the commands that have one.
 
-    It also holds what a command prints when it fails, with exit code 2 or 3.
+    The schema also covers the output of a command that fails with exit code 2 or 3.
 
     Examples:
         rlparity schema
@@ -84,8 +84,8 @@ def schema(options: Namespace) -> int:
 def mcp(options: Namespace) -> int:
     """Serve runs, replays, the debugger and schemas to a coding agent, over the Model Context Protocol.
 
-    It speaks on standard input and output, so that an agent's settings name it as a command. Each tool takes the flags
-    of a command, plays in a process of its own, and gives the document that the command prints with --json.
+    It uses standard input and output: name it as a command in the agent's settings. Each tool takes the flags of a
+    command, runs it in a process of its own, and returns the document that the command prints with --json.
 
     Examples:
         rlparity mcp

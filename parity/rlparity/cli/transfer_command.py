@@ -24,10 +24,10 @@ from rlparity.world import World
 def transfer(options: Namespace) -> Answer:
     """Train policies on one engine and test whether they do as well on another.
 
-    Each policy plays the same seeds on both engines, acted on by what each of them shows. A mean return, length or
-    share of endings is equivalent where a difference larger than the margin is excluded (two one-sided tests at 5%).
-    Up to ten times as many games are played where their spread asks for it: engines without a difference are then shown
-    to be equivalent in 95% of all runs.
+    Each policy plays the same seeds on both engines, and acts on the observations of each. A mean return, length or
+    share of endings is equivalent if a difference larger than the margin is excluded (two one-sided tests at 5%). If
+    results vary widely, up to ten times as many games are played, so that equal engines are found to be equivalent in
+    95% of all runs.
 
     Examples:
         rlparity transfer --world my_module:WORLD original port

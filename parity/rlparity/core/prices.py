@@ -73,7 +73,7 @@ def read_prices(words: Iterable[str], path: Path | None) -> dict[str, object]:
 
 def add_price_flags(parser: Parser, world: Callable[[], World] | None = None) -> None:
     """Add ``--price`` and ``--prices``, which ``priced`` reads. world: whose prices the help names."""
-    meaning = "Numbers of the reward that the world lets a command change, by their names"
+    meaning = "Numbers of the reward that you can change, by name"
     group = parser.add_argument_group("prices of the reward", f"{meaning}.")
 
     def name_them() -> None:
@@ -83,7 +83,7 @@ def add_price_flags(parser: Parser, world: Callable[[], World] | None = None) ->
 
     if world is not None:
         parser.before_help = name_them  # importing a world takes a while
-    text = "give a price another value, in units of reward; repeatable, and over --prices"
+    text = "change one price, in units of reward; repeatable; overrides --prices"
     group.add_argument("--price", action="append", default=[], metavar="NAME=VALUE", help=text)
     text = "TOML file of prices, with lines such as kills = 0.4"
     group.add_argument("--prices", type=Path, default=None, metavar="FILE", help=text)

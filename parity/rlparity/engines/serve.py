@@ -22,9 +22,9 @@ _GRACE_SECONDS = 2.0
 
 
 def serve(options: Namespace) -> int:
-    """Play an engine for the process at the other end of the pipes; engines with a place are opened so.
+    """Play an engine for another process, over pipes.
 
-    Other commands start it for an engine with a place, such as port@rev:main; nobody types it.
+    Other commands start it for an engine with a place, such as port@rev:main; you do not need to run it yourself.
 
     Examples:
         rlparity serve --world my_module:WORLD --engine port

@@ -61,7 +61,7 @@ class Parser(argparse.ArgumentParser):
     def show_first(self, *names: str) -> None:
         """Let ``--help`` list only the flags of these names, and ``--help-all`` every flag."""
         self._rare = [each for each in self._actions if each.option_strings and each.dest not in ("help", *names)]
-        text = f"show this and {len(self._rare)} further flags, and exit"
+        text = f"also show {len(self._rare)} less common flags, and exit"
         self.add_argument("--help-all", action=_HelpAll, nargs=0, default=argparse.SUPPRESS, help=text)
 
     def format_help(self, *, whole: bool = False) -> str:
