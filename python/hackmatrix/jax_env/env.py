@@ -165,7 +165,7 @@ def _play(given: State, action: Array, note: Note = lambda *phase: phase[2]) -> 
         state.now, ends_turn & ~completed, draws, lambda name, runs, now: note(name, runs, state._replace(now=now)).now
     )
 
-    deed = rewards.StepEvents(
+    events = rewards.StepEvents(
         valid=valid,
         completed=completed,
         undone=undone,
@@ -174,7 +174,7 @@ def _play(given: State, action: Array, note: Note = lambda *phase: phase[2]) -> 
         pickups=jnp.where(undone, -given.pickups_since_history, picked_up),
         missed=missed,
     )
-    counts, closest_approach = rewards.count(before, now, deed)
+    counts, closest_approach = rewards.count(before, now, events)
     now = now._replace(closest_approach=closest_approach)
     state = state._replace(now=now)
     victory = completed & (now.stage >= rules.WON_STAGE)  # C4

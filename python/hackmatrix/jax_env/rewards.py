@@ -57,48 +57,49 @@ class Counts(NamedTuple):
     """Index of the stage whose completion and death prices apply: int32, 0 for stage 1."""
 
 
-def count(before: Snapshot, after: Snapshot, deed: StepEvents) -> tuple[Counts, Array]:
+def count(before: Snapshot, after: Snapshot, events: StepEvents) -> tuple[Counts, Array]:
     """Count what a step is paid for, and return the new closest approach too (W1).
 
     ``before`` and ``after`` enclose everything the step did except generating the next stage, which changes nothing
     that is rewarded. After UNDO the closest approach of ``after`` is the restored one.
     """
     has_path, length = shortest_path(bb.single(after.player), bb.single(after.exit), after.blocks)
-    same_stage = deed.valid & ~deed.completed & ~deed.undone
+    same_stage = events.valid & ~events.completed & ~events.undone
     approaches = same_stage & (after.hp > 0) & has_path
     mark("W1.noPath", lambda: same_stage & (after.hp > 0) & ~has_path)
     mark("W1.death", lambda: same_stage & (after.hp <= 0))
     closest = jnp.where(approaches, jnp.minimum(after.closest_approach, length), after.closest_approach)
-    gained = jnp.where(deed.undone, before.closest_approach - after.closest_approach, after.closest_approach - closest)
+    undone = events.undone
+    gained = jnp.where(undone, before.closest_approach - after.closest_approach, after.closest_approach - closest)
     mark("W1.closer", lambda: approaches & (gained > 0))
-    mark("W3.distance", lambda: deed.undone & (gained < 0))
-    gained = jnp.where(deed.completed, before.closest_approach, gained)
-    mark("W1.completed", lambda: deed.completed)
+    mark("W3.distance", lambda: undone & (gained < 0))
+    gained = jnp.where(events.completed, before.closest_approach, gained)
+    mark("W1.completed", lambda: events.completed)
 
     died = (before.hp > 0) & (after.hp <= 0)
-    won = deed.completed & (before.stage == rules.NUM_STAGES)
+    won = events.completed & (before.stage == rules.NUM_STAGES)
     resources = after.credits + after.energy
     siphon_enemy_near = bb.overlaps(bb.neighbours(bb.single(after.player)), after.enemies & after.from_siphon)
 
-    mark("W3.kills", lambda: deed.undone & (deed.kills < 0))
-    mark("W3.pickups", lambda: deed.undone & (deed.pickups < 0))
+    mark("W3.kills", lambda: undone & (events.kills < 0))
+    mark("W3.pickups", lambda: undone & (events.pickups < 0))
     counts = Counts(
-        step_penalty=deed.valid,
-        stage_completion=deed.completed,
+        step_penalty=events.valid,
+        stage_completion=events.completed,
         score_gain=after.score - before.score,
-        kills=deed.kills,
-        data_siphon=deed.pickups,
+        kills=events.kills,
+        data_siphon=events.pickups,
         distance_shaping=gained,
         victory=won,
         victory_per_score=jnp.where(won, after.score, 0),
         death_penalty=died,
         resource_gain=resources - before.credits - before.energy,
-        resource_holding=jnp.where(deed.completed, resources, 0),
+        resource_holding=jnp.where(events.completed, resources, 0),
         damage_penalty=jnp.maximum(before.hp - after.hp, 0),
         hp_recovery=jnp.maximum(after.hp - before.hp, 0),
-        siphon_quality=deed.missed,
+        siphon_quality=events.missed,
         siphon_death_penalty=died & siphon_enemy_near,
-        program_waste=deed.reset & (before.hp == 2),
+        program_waste=events.reset & (before.hp == 2),
         stage_index=jnp.clip(before.stage - 1, 0, rules.NUM_STAGES - 1),
     )
     return counts, closest

@@ -10,7 +10,7 @@ public struct Game: Sendable {
     public let seed: UInt64
     public internal(set) var eventNumber: UInt32 = 0
     /// The events of the last action.
-    var deed = StepEvents()
+    var events = StepEvents()
     /// The marks of the last step, or of the start of the game.
     public private(set) var firedMarks = MarkSet()
 
@@ -52,7 +52,7 @@ public struct Game: Sendable {
     /// Performs one action (C), rewarded at these prices. An invalid one changes nothing but ends the episode (C1, C4).
     @discardableResult
     public mutating func step(_ action: Action, at prices: Prices = Prices()) -> Outcome {
-        deed = StepEvents()
+        events = StepEvents()
         firedMarks = MarkSet()
         guard isValid(action) else {
             fire(.`C1.invalid`)
@@ -64,8 +64,8 @@ public struct Game: Sendable {
         let before = Before(now)
         countEvent()
         perform(action)
-        if deed.completedStage == nil { end(.action) }
-        if action.endsTurn && deed.completedStage == nil {
+        if events.completedStage == nil { end(.action) }
+        if action.endsTurn && events.completedStage == nil {
             enemyTurn()
         }
         fire(action.endsTurn ? .`C2.turnEnds` : .`C2.turnStays`)
@@ -121,7 +121,7 @@ public struct Game: Sendable {
 
     /// C3: the player has entered the exit.
     mutating func completeStage() {
-        deed.completedStage = now.stage
+        events.completedStage = now.stage
         if now.player.hp == Player.maxHP { fire(.`C3.fullHP`) }
         now.player.hp = min(now.player.hp + 1, Player.maxHP)
         now.stage += 1

@@ -45,7 +45,7 @@ extension Game {
             fire(.`V3.pickup`)
             now.board.pickups.remove(cell)
             note(saturated: now.player.dataSiphons.add(1))
-            deed.pickups += 1
+            events.pickups += 1
             if history != nil { note(saturated: pickupsSinceHistory.add(1)) }
         }
         if cell == now.board.exit {
@@ -78,7 +78,7 @@ extension Game {
             return
         }
         fire(.`V4.kill`)
-        deed.kills += 1
+        events.kills += 1
         if history != nil { note(saturated: killsSinceHistory.add(1)) }
     }
 }

@@ -212,11 +212,11 @@ extension Game {
         pickupsSinceHistory = Amount(0)
     }
 
-    /// P-UNDO; `deed` gets the counts that it repays (W3).
+    /// P-UNDO; `events` gets the counts that it repays (W3).
     private mutating func undo() {
         guard let record = history else { return }
         fire(.`P-UNDO`)
-        deed.undone = StepEvents.Undone(
+        events.undone = StepEvents.Undone(
             kills: killsSinceHistory.value,
             pickups: pickupsSinceHistory.value,
             approach: Int(record.closestApproach) - Int(now.closestApproach)

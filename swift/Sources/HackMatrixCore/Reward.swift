@@ -155,9 +155,9 @@ extension Game {
     /// The outcome of a valid action that has been performed; lowers the closest approach (W1).
     mutating func settle(_ action: Action, since before: Before, _ prices: Prices) -> Outcome {
         var outcome = Outcome()
-        outcome.completedStage = deed.completedStage != nil
+        outcome.completedStage = events.completedStage != nil
         outcome.died = now.player.hp == 0
-        outcome.won = deed.completedStage == Stage.last
+        outcome.won = events.completedStage == Stage.last
         outcome.isTerminated = now.isOver
         if outcome.died { fire(.`C4.death`) }
         if outcome.won { fire(.`C4.victory`) }
@@ -184,15 +184,15 @@ extension Game {
         var reward = Reward()
         reward[.stepPenalty] = prices.stepPenalty
         reward[.scoreGain] = prices.scoreGain * (player.score.value - before.player.score.value)
-        reward[.kills] = prices.kills * (deed.kills - (deed.undone?.kills ?? 0))
-        reward[.dataSiphon] = prices.dataSiphon * (deed.pickups - (deed.undone?.pickups ?? 0))
+        reward[.kills] = prices.kills * (events.kills - (events.undone?.kills ?? 0))
+        reward[.dataSiphon] = prices.dataSiphon * (events.pickups - (events.undone?.pickups ?? 0))
         reward[.distanceShaping] = prices.distanceShaping * distanceGained
         reward[.resourceGain] = prices.resourceGain * (resources - resourcesBefore)
         reward[.damagePenalty] = prices.damagePenalty * max(-hpChange, 0)
         reward[.hpRecovery] = prices.hpRecovery * max(hpChange, 0)
-        reward[.siphonQuality] = prices.siphonQuality * deed.missedBySiphon
+        reward[.siphonQuality] = prices.siphonQuality * events.missedBySiphon
         if action == .program(.reset) && before.player.hp == 2 { reward[.programWaste] = prices.programWaste }
-        if let stage = deed.completedStage {
+        if let stage = events.completedStage {
             reward[.stageCompletion] = prices.stageCompletion[stage - 1]
             reward[.resourceHolding] = prices.resourceHolding * resources
         }
@@ -211,11 +211,11 @@ extension Game {
 
     /// W1 and W3: the cells gained on the closest approach, which becomes the smaller one.
     private mutating func distanceGained(since before: Before, died: Bool) -> Int {
-        if let undone = deed.undone {
+        if let undone = events.undone {
             fireRepayment(undone)
             return -undone.approach
         }
-        if deed.completedStage != nil {
+        if events.completedStage != nil {
             fire(.`W1.completed`)
             return before.closestApproach
         }

@@ -4,7 +4,7 @@ extension Game {
     /// The siphon action.
     mutating func siphon() {
         let place = now.player.cell
-        deed.missedBySiphon = missedBySiphon()
+        events.missedBySiphon = missedBySiphon()
         let cross = place.cross
         if cross.count < 5 { fire(.`S1.edge`) }
         if !(cross & now.board.siphoned).isEmpty { fire(.`S1.skipped`) }

@@ -42,7 +42,7 @@ import Testing
     #expect(game.now.transmissions.cells.isEmpty && game.now.enemies.cells.count == 1)
     game.move(.right)
     #expect(game.now.enemies.cells.isEmpty)
-    #expect(game.deed.kills == 2)
+    #expect(game.events.kills == 2)
 }
 
 @Test func `V3: walking takes a pickup but no credits or energy`() {

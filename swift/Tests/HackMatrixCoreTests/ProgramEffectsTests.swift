@@ -69,7 +69,7 @@ private func running(_ program: Program, player: Cell = at(2, 2), _ change: (ino
     #expect(game.now.board.blocks.cells.isEmpty)
     #expect(game.now.movers == cells(at(4, 2)))
     #expect(game.now.board.siphoned == cells(at(3, 3)) && game.now.board.credits[at(3, 3)] == 2)
-    #expect(game.deed.kills == 2)
+    #expect(game.events.kills == 2)
 }
 
 @Test func `P-WARP: onto a block, and no pickup is taken`() {
@@ -77,13 +77,13 @@ private func running(_ program: Program, player: Cell = at(2, 2), _ change: (ino
         now.put(.glitch, at(4, 4))
         now.data(3, at(4, 4))
     }
-    #expect(game.now.player.cell == at(4, 4) && game.now.movers.isEmpty && game.deed.kills == 1)
+    #expect(game.now.player.cell == at(4, 4) && game.now.movers.isEmpty && game.events.kills == 1)
     let other = running(.warp) { now in
         now.transmit(.glitch, at(4, 4), origin: Origin(fromSchedule: true))
         now.board.pickups.insert(at(4, 4))
     }
     #expect(other.now.player.dataSiphons.value == 0 && other.now.board.pickups == cells(at(4, 4)))
-    #expect(other.deed.kills == 0)
+    #expect(other.events.kills == 0)
 }
 
 @Test func `P-WARP: onto the exit completes the stage`() {
@@ -101,7 +101,7 @@ func `P-POLY: another type, the damage carries over`(seed: UInt64) throws {
     }
     game.step(.program(.poly))
     #expect(game.now.enemies[at(4, 4)] == nil, "two hp lost kill every other type")
-    #expect(game.deed.kills == 1)
+    #expect(game.events.kills == 1)
     let second = try #require(game.now.enemies[at(0, 4)])
     #expect(second.type != .cryptog && second.hp == second.type.maxHP - 1 && second.lastKnown == nil)
     let third = try #require(game.now.enemies[at(0, 0)])
@@ -142,7 +142,7 @@ func `P-POLY: another type, the damage carries over`(seed: UInt64) throws {
         now.player.attackDamage = 3
         now.put(.daemon, at(2, 4))
     }
-    #expect(row.now.enemies.cells.isEmpty && row.deed.kills == 1)
+    #expect(row.now.enemies.cells.isEmpty && row.events.kills == 1)
 }
 
 @Test func `P-D_BOM: the nearest daemon, ties in row-major order, and its surroundings`() {
@@ -153,7 +153,7 @@ func `P-POLY: another type, the damage carries over`(seed: UInt64) throws {
         now.put(.cryptog, at(0, 1), hp: 1)
     }
     #expect(game.now.enemies.cells == cells(at(4, 2), at(1, 3)))
-    #expect(game.now.enemies[at(1, 3)]?.hp == 1 && game.deed.kills == 2)
+    #expect(game.now.enemies[at(1, 3)]?.hp == 1 && game.events.kills == 2)
     #expect(game.fired(.`P-D_BOM.tie`))
 }
 
