@@ -101,6 +101,7 @@ def test_the_command_measures_and_shows_the_first_difference(tmp_path: Path) -> 
     assert by_name["length"] == by_name["terminated"] == [0, 0, 0]
     assert by_name["return"][0] == pytest.approx(found["steps_compared"] / 4)
     assert rlparity(*words, "--auto-reset", world=world).code == 2
+    assert "or explore: leave them out" in rlparity(*words, "--source", "explore", world=world).refusal()
     assert rlparity("run", *words[3:], "--engines", "plain,planes").code == 0
 
 

@@ -210,8 +210,9 @@ def _compared(
     settings = run_settings(options, marks=marks)
     if settings.mode != STRICT and (settings.auto_reset or settings.source.startswith(TRACES)):
         raise UsageError(f"--mode {settings.mode} goes with neither --auto-reset nor recorded traces: leave them out.")
-    if settings.mode == FREE_RUNNING and (marks or settings.ledger or isinstance(tape, Tape)):
-        raise UsageError(f"--mode {FREE_RUNNING} goes with no tape, no --ledger and no coverage: leave them out.")
+    others = marks or settings.ledger or settings.source == "explore" or isinstance(tape, Tape)
+    if settings.mode == FREE_RUNNING and others:
+        raise UsageError(f"--mode {FREE_RUNNING} goes with no tape, no --ledger, coverage or explore: leave them out.")
     if not options.no_report:
         check_output(options.output / "trace.json", makes_folders=True)
     if options.draw_prices:

@@ -59,6 +59,7 @@ class ExploreSource(DirectedSource):
 
     def __init__(self, world: World, games: int, rng: np.random.Generator) -> None:
         super().__init__(world, games, rng)
+        self._seeds = 2**world.seed_bits
         self._own = rng.spawn(1)[0]  # a separate stream, so that directed play draws as without exploration
         self._is_directed, self._stale = True, 0
         self._has_found = np.zeros(games, np.bool_)
@@ -152,7 +153,7 @@ class ExploreSource(DirectedSource):
             places = list(_places(state))
             kind = self._own.random()
             if kind < 0.3:
-                state = _reseeded(state, entry.seed, int(self._own.integers(2**64, dtype=np.uint64)))
+                state = _reseeded(state, entry.seed, int(self._own.integers(2**64, dtype=np.uint64)) % self._seeds)
             elif kind < 0.6:
                 other = others[self._below(len(others))].start
                 name = list(other)[self._below(len(other))]

@@ -267,7 +267,7 @@ _KEYS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "when": (_is_condition, "module:function, or a table of values, or of min and max, by quoted path"),
     "fields": (_are_texts, "a list of names"),
     "then": (lambda value: value in THEN, " or ".join(THEN)),
-    "share": (lambda value: not isinstance(value, bool) and SHARE.fault(value) is None, "a number from 0 to 1"),
+    "share": (lambda value: SHARE.fault(value) is None, "a number from 0 to 1"),
     "witness": (lambda value: isinstance(value, str), "the text of a trace"),
 }
 _OPTIONAL = ("worlds", "actions", "when")

@@ -160,8 +160,8 @@ class FloatRange(Values):
     above: bool = False
 
     def fault(self, value: Any) -> str | None:  # noqa: ANN401 - of whatever type it is
-        is_inside = isinstance(value, (int, float)) and self.least <= value <= self.most
-        if is_inside and not (self.above and value == self.least):
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        if is_number and self.least <= value <= self.most and not (self.above and value == self.least):
             return None
         return f"must be a number {'' if self.above else 'from '}{self.span()}"
 

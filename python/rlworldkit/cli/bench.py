@@ -101,10 +101,11 @@ def kit_benchmarks(program: Program, world: World) -> dict[str, Benchmark]:
 
 def _possible(program: Program, benchmarks: dict[str, Benchmark], console: Console) -> list[str]:
     """List the benchmarks whose library is installed and whose engine can start."""
-    names = [name for name, each in benchmarks.items() if _is_installed(each)]
-    if len(names) < len(benchmarks):
-        missing = " and ".join(name for name in benchmarks if name not in names)
-        console.print(f"leaving out {missing}: `{install_package('gymnasium')}`", soft_wrap=True)
+    missing = {name: install_package(each.needs) for name, each in benchmarks.items() if not _is_installed(each)}
+    names = [name for name in benchmarks if name not in missing]
+    for command in dict.fromkeys(missing.values()):
+        left_out = " and ".join(name for name in missing if missing[name] == command)
+        console.print(f"leaving out {left_out}: `{command}`", soft_wrap=True)
     playing = [name for name in names if benchmarks[name].plays]
     if playing and (fault := _engine_fault(program)):
         console.print(f"leaving out {', '.join(playing)}: {fault}")

@@ -136,7 +136,7 @@ class Trials:
             self._study.tell(trial, state=TrialState.FAIL)
             self._say(f"Trial {trial.number} failed: {outcome}")
             self._failures += 1
-            if self._failures == MOST_FAILURES:
+            if self._failures >= MOST_FAILURES:
                 raise ParityError(f"{MOST_FAILURES} trials in a row have failed, the last: {outcome}")
             return
         self._failures = 0

@@ -111,7 +111,8 @@ class LivePage:
     def stop(self) -> None:
         """Ask the runs to end, and show the request."""
         self._stop.requested = True
-        self.revision += 1
+        with self._lock:
+            self.revision += 1
 
     def close(self) -> None:
         """Let open pages fetch how the runs ended, and stop the server; closing twice is fine."""
