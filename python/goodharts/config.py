@@ -100,35 +100,33 @@ class Rates(NamedTuple):
 class Training:
     """Settings of PPO. Counts of games and steps are those of one update, over all processes."""
 
-    learning_rate: float = _value(3e-4, "of Adam, at the first update", _RATE, "--lr")
-    learning_rate_final: float = _value(1e-4, "at the last update; all schedules are linear", _RATE, "--lr-final")
+    learning_rate: float = _value(3e-4, "learning rate of Adam, at the first update", _RATE, "--lr")
+    learning_rate_final: float = _value(1e-4, "learning rate at the last update, reached linearly", _RATE, "--lr-final")
     gamma: float = _value(0.99, "discount factor", SHARE)
     gae_lambda: float = _value(0.95, "lambda of generalized advantage estimation", SHARE)
     eps_clip: float = _value(0.2, "clipping range of the probability ratio, at the first update", SHARE)
-    eps_clip_final: float = _value(0.1, "at the last update", SHARE)
-    k_epochs: int = _value(4, "times that an update learns from its batch", IntRange(1, 1000))
+    eps_clip_final: float = _value(0.1, "clipping range at the last update, reached linearly", SHARE)
+    k_epochs: int = _value(4, "epochs per update", IntRange(1, 1000))
     steps_per_env: int = _value(128, "steps of each game per update", _ROLLOUT)
-    n_envs: int = _value(192, "games played side by side", GAMES)
-    minibatches: int = _value(1, "parts of the batch, each with a gradient step of its own", STEPS)
+    n_envs: int = _value(192, "games played in parallel", GAMES)
+    minibatches: int = _value(1, "minibatches per epoch", STEPS)
     updates: int = _value(128, "updates of a run", STEPS)
     entropy_initial: float = _value(0.1, "weight of the entropy bonus, at the first update", _WEIGHT)
-    entropy_final: float = _value(0.001, "at the last update", _WEIGHT)
-    entropy_floor: float = _value(0.5, "mean entropy (nats) below which a policy pays for the shortfall", _WEIGHT)
-    entropy_floor_coef: float = _value(0.05, "price of the shortfall", _WEIGHT)
+    entropy_final: float = _value(0.001, "weight of the bonus at the last update, reached linearly", _WEIGHT)
+    entropy_floor: float = _value(0.5, "lowest mean entropy (nats) that the loss does not penalize", _WEIGHT)
+    entropy_floor_coef: float = _value(0.05, "weight of the penalty below entropy_floor", _WEIGHT)
     value_coef: float = _value(0.5, "weight of the value loss", _WEIGHT)
     max_grad_norm: float = _value(0.5, "gradient norm to clip at", FloatRange(0, 1e6, above=True))
-    popart_beta: float = _value(0.001, "least rate at which PopArt's statistics follow", FloatRange(0, 1, above=True))
-    network: Literal["cnn", "mlp", "auto"] = _value(
-        AUTO, "cnn, or mlp, which CPUs are fast at; auto goes by the device"
-    )
+    popart_beta: float = _value(0.001, "lowest update rate of PopArt's statistics", FloatRange(0, 1, above=True))
+    network: Literal["cnn", "mlp", "auto"] = _value(AUTO, "network: cnn or mlp; auto is mlp on a CPU, else cnn")
     hidden: int = _value(512, "width of the hidden layers", IntRange(1, 8192))
-    privileged: bool = _value(True, "whether the critic sees the counts and the ground truth")
-    engine: Literal["torch", "jax"] = _value(TORCH, "what plays and learns: torch, or jax")
-    seed: int = _value(42, "of the weights, the games and the actions", SEED)
-    min_food: int = _value(64, "an episode's food is drawn from min_food to max_food", _ITEMS)
-    max_food: int = _value(256, "most food", _ITEMS)
-    min_poison: int = _value(64, "the same for poison", _ITEMS)
-    max_poison: int = _value(256, "most poison", _ITEMS)
+    privileged: bool = _value(True, "let the critic see the counts and the ground truth")
+    engine: Literal["torch", "jax"] = _value(TORCH, "library that plays and learns: torch or jax")
+    seed: int = _value(42, "seed of the weights, the games and the actions", SEED)
+    min_food: int = _value(64, "least food of an episode; it is drawn from min_food to max_food", _ITEMS)
+    max_food: int = _value(256, "most food of an episode", _ITEMS)
+    min_poison: int = _value(64, "least poison of an episode; it is drawn likewise", _ITEMS)
+    max_poison: int = _value(256, "most poison of an episode", _ITEMS)
 
     def rates(self, update: int) -> Rates:
         """The rates of an update, counted from 0: linear from the first of ``updates`` to the last."""
@@ -142,10 +140,10 @@ class Training:
 class Runtime:
     """Device, precision and outputs; none of them changes a rule."""
 
-    device: str = _value(AUTO, "auto, cpu, cuda, cuda:1, mps (torch alone)")
-    amp: bool = _value(True, "mixed precision (bfloat16) where the device gains by it")
+    device: str = _value(AUTO, "device: auto, cpu, cuda, cuda:1 or mps (torch only)")
+    amp: bool = _value(True, "mixed precision (bfloat16) on devices that benefit")
     compile_mode: str = _value(
-        OFF, "of torch.compile: reduce-overhead, max-autotune, or off", OneOf((*COMPILE_MODES, OFF))
+        OFF, "torch.compile mode: reduce-overhead, max-autotune, or off", OneOf((*COMPILE_MODES, OFF))
     )
     checkpoint_minutes: float = _value(5.0, "minutes between checkpoints", FloatRange(0, 1e6, above=True))
     dashboard_port: int = _value(8050, "port of the dashboard; 0 takes a free one", IntRange(0, 2**16 - 1))
@@ -155,11 +153,11 @@ class Runtime:
 class Evaluation:
     """Length and world of an evaluation; published are 8192 games of 16384 steps."""
 
-    games: int = _value(256, "games that each agent lives in", GAMES)
-    steps: int = _value(4096, "steps of each", STEPS)
+    games: int = _value(256, "games per agent", GAMES)
+    steps: int = _value(4096, "steps of each game", STEPS)
     food: int = _value(128, "food in a game", _ITEMS)
     poison: int = _value(128, "poison in a game", _ITEMS)
-    seed: int = _value(0, "of the games, and of actions that are drawn", SEED)
+    seed: int = _value(0, "seed of the games and of drawn actions", SEED)
 
 
 @dataclass(frozen=True)
@@ -175,7 +173,7 @@ class World:
     death_reward: float = _value(
         PRICES["energy"].death / _UNITS, "reward of a death, in the modes rewarded for energy", _PRICE
     )
-    reward_clip: float = _value(20.0, "rewards are clipped to this, either way", FloatRange(0, 1e4))
+    reward_clip: float = _value(20.0, "largest magnitude of a reward; others are clipped", FloatRange(0, 1e4))
     max_steps: int = _value(512, "steps after which an episode is truncated", STEPS)
 
 
@@ -183,20 +181,20 @@ class World:
 class Handhold:
     """Rewards of the mode ground_truth_handhold, besides the shaping."""
 
-    step_reward: float = _value(PRICES["handhold"].step / _UNITS, "of a step", _PRICE)
-    food_reward: float = _value(PRICES["handhold"].food / _UNITS, "of food", _PRICE)
-    poison_reward: float = _value(PRICES["handhold"].poison / _UNITS, "of poison", _PRICE)
-    death_reward: float = _value(PRICES["handhold"].death / _UNITS, "of a death", _PRICE)
+    step_reward: float = _value(PRICES["handhold"].step / _UNITS, "reward of a step", _PRICE)
+    food_reward: float = _value(PRICES["handhold"].food / _UNITS, "reward of food", _PRICE)
+    poison_reward: float = _value(PRICES["handhold"].poison / _UNITS, "reward of poison", _PRICE)
+    death_reward: float = _value(PRICES["handhold"].death / _UNITS, "reward of a death", _PRICE)
 
 
 @dataclass(frozen=True)
 class Prices:
     """Prices of the reward in every mode that is trained, over those of [world] and [handhold]; energies stay."""
 
-    step: float | None = _value(None, "of a step", _PRICE)
-    food: float | None = _value(None, "of food", _PRICE)
-    poison: float | None = _value(None, "of poison", _PRICE)
-    death: float | None = _value(None, "of a death", _PRICE)
+    step: float | None = _value(None, "price of a step", _PRICE)
+    food: float | None = _value(None, "price of food", _PRICE)
+    poison: float | None = _value(None, "price of poison", _PRICE)
+    death: float | None = _value(None, "price of a death", _PRICE)
 
 
 @dataclass(frozen=True)
@@ -286,5 +284,5 @@ def read_config(
 def as_toml() -> str:
     """Content of the file ``config.default.toml``."""
     return Config.as_toml(
-        "Every setting and its default. Copy what you want to change into config.toml, which wins over this file."
+        "Every setting and its default. Copy what you want to change into config.toml, which overrides this file."
     )

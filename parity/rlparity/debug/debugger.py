@@ -95,19 +95,19 @@ class Debugger:
 
 
 COMMANDS: dict[str, tuple[str, Callable[[Debugger, str], object], str]] = {
-    "step": ("right n", lambda it, rest: it.session.step(rest or None), "[ACTION]: the next action, or this one"),
-    "back": ("left p", lambda it, rest: it.session.back(_number(rest or "1")), "[STEPS]: a step back, or several"),
-    "continue": ("c", lambda it, rest: it._begin(rest, backwards=False), "[CONDITION]: on to it, or to a breakpoint"),
-    "return": ("r", lambda it, rest: it._begin(rest, backwards=True), "[CONDITION]: back to it, or to a breakpoint"),
+    "step": ("right n", lambda it, rest: it.session.step(rest or None), "[ACTION]: take the next action, or this one"),
+    "back": ("left p", lambda it, rest: it.session.back(_number(rest or "1")), "[STEPS]: go back one step, or several"),
+    "continue": ("c", lambda it, rest: it._begin(rest, backwards=False), "[CONDITION]: run to it, or to a breakpoint"),
+    "return": ("r", lambda it, rest: it._begin(rest, backwards=True), "[CONDITION]: run back, likewise"),
     "break": ("b", Debugger._break, ": MARK, RULE, hp < 2, action NAME, differs FIELD, draw SITE"),
     "delete": ("d", Debugger._delete, "CONDITION: delete a breakpoint"),
     "go": ("g", lambda it, rest: it.session.go(_number(rest)), "STEP: go to a step of this fork"),
     "set": ("e", lambda it, rest: it.session.set(*_pair(rest)), "FIELD = VALUE: edit the state, in a new fork"),
-    "fork": ("f", lambda it, _: it.session.fork(), ": a fork without the actions that follow"),
+    "fork": ("f", lambda it, _: it.session.fork(), ": fork here, without the actions that follow"),
     "switch": ("w", lambda it, rest: it.session.switch(_number(rest)), "FORK: go to another fork"),
-    "save": ("s", Debugger._save, "FILE: this fork up to here as a trace"),
-    "shrink": ("k", lambda it, rest: it._save(rest, 10), "FILE: a minimal case of its first difference"),
-    "test": ("t", Debugger._test, "FILE: as a test of pytest"),
+    "save": ("s", Debugger._save, "FILE: save this fork up to here as a trace"),
+    "shrink": ("k", lambda it, rest: it._save(rest, 10), "FILE: save its first difference as a small case"),
+    "test": ("t", Debugger._test, "FILE: save this fork as a pytest test"),
 }
 """Commands by name: their keys, their function, and their arguments and help."""
 AT_ONCE = "step", "back", "continue", "return", "fork"

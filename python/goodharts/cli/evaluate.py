@@ -47,18 +47,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     parser = _parser(
         "evaluate",
-        "Evaluate trained agents, which respawn when they die: what they eat and how long they live, with 95% "
-        "confidence intervals beside the published figures.",
+        "Evaluate trained agents, which respawn when they die: print what they eat and how long they live, with 95% "
+        "confidence intervals, beside the published figures.",
     )
     parser.add_argument(
         "-m",
         "--mode",
         type=Modes(RANDOM),
         metavar="MODE",
-        help=f"modes, separated by commas, whose models/ppo_MODE.pth play: {', '.join(MODES)}; {ALL}: all but the "
-        f"last; {RANDOM}: nobody's model, but chance (default {ALL})",
+        help=f"modes whose models/ppo_MODE.pth play, separated by commas: {', '.join(MODES)}; {ALL}: all but the "
+        f"last; {RANDOM}: random actions, without a model (default {ALL})",
     )
-    parser.add_argument("--model", type=Path, metavar="FILE", help="the model, or another agent's file, to evaluate")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="model, or other agent file, to evaluate")
     args = parser.parse_args(argv)
     if args.model is None:
         players = [_player_named(name) for name in args.mode or DEFAULT_MODES]
@@ -72,15 +72,15 @@ def compare(argv: Sequence[str] | None = None) -> int:
     """Print one table of all players, write it and draw it where asked, and return 0; raises as ``main`` does."""
     parser = _parser(
         "compare",
-        "One table, and one picture, of all modes beside the published ones: of evaluations in JSON files, or of those "
-        "models that there are, and of chance, which are evaluated first.",
+        "Compare all modes with the published figures, in one table and one picture. The figures come from JSON files; "
+        "without files, the models in --models and random actions are evaluated first.",
     )
     parser.add_argument(
-        "results", nargs="*", type=Path, metavar="FILE", help="what `goodharts evaluate --json` or this command wrote"
+        "results", nargs="*", type=Path, metavar="FILE", help="JSON file that `evaluate` or this command wrote"
     )
-    parser.add_argument("--models", type=Path, metavar="DIR", help=f"the folder of the models (default {_MODELS})")
+    parser.add_argument("--models", type=Path, metavar="DIR", help=f"folder of the models (default {_MODELS})")
     add_group_flags(parser, required=False)
-    figure = f"what groups are compared by: {', '.join(FIGURES)} (default {_FIGURE})"
+    figure = f"figure to compare groups by: {', '.join(FIGURES)} (default {_FIGURE})"
     parser.add_argument("--figure", type=OneOf(tuple(FIGURES)), default=_FIGURE, metavar="NAME", help=figure)
     args = parser.parse_args(argv)
     if groups := checked_groups(parser, args):

@@ -43,9 +43,9 @@ PROGRAM: Program = Program(
         "train": _command(
             "training.train_ppo", "train agents of one or more modes with PPO, on the torch engine or in JAX", "train"
         ),
-        "evaluate": _command("cli.evaluate", "let trained agents live on, and count what they eat and when they die"),
-        "compare": _command("cli.evaluate", "one table and one picture of all modes", "compare"),
-        "config": Command("print every setting and its default, as config.toml has them", _print_config),
+        "evaluate": _command("cli.evaluate", "evaluate trained agents: what they eat and how long they live"),
+        "compare": _command("cli.evaluate", "compare all modes in one table and one picture", "compare"),
+        "config": Command("print every setting and its default, as TOML", _print_config),
         "brain-view": Command(
             "watch a trained agent: what it sees, thinks and does",
             lambda argv: resolve_name("rlworldkit.cli.watch:main")(

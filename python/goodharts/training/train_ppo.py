@@ -69,35 +69,35 @@ def _parser() -> Parser:
     parser = Parser(
         prog="goodharts train",
         description="Train agents with PPO. Settings: config.default.toml, config.toml, GOODHARTS_* variables, flags.",
-        epilog="Ctrl+C saves and says how to resume.",
+        epilog="Ctrl+C saves the run and prints the command that resumes it.",
         allow_abbrev=False,
     )
-    modes = f"what to train: {', '.join(MODES)}; several separated by commas; {ALL}: the default four at once"
+    modes = f"modes to train: {', '.join(MODES)}; several separated by commas; {ALL}: the default four at once"
     parser.add_argument("-m", "--mode", type=Modes(), default=("ground_truth",), help=f"{modes} (default ground_truth)")
     length = parser.add_mutually_exclusive_group()
     add_setting(length, Config, "training", "updates", "-u", "--updates")
-    most = "steps of all games at most, as many whole updates as fit, instead of --updates"
+    most = "total steps of all games, rounded down to whole updates, instead of --updates"
     length.add_argument(
         "-t", "--total-timesteps", "--timesteps", dest="timesteps", type=ALL_STEPS, metavar="N", help=most
     )
     add_setting(parser, Config, "training", "n_envs", "-e", "--num-envs")
     for key in ("seed", "learning_rate", "network", "engine"):
         add_setting(parser, Config, "training", key)
-    seeds = "train so many runs of each mode, from seeds --seed, --seed + 1, ..., in folders seed-N"
+    seeds = "number of runs of each mode, with seeds --seed, --seed + 1, ..., in folders seed-N"
     parser.add_argument("--seeds", type=SEEDS, metavar="N", help=f"{seeds} ({SEEDS.span()})")
     add_setting(parser, Config, "runtime", "device")
     parser.add_argument(
-        "--no-amp", dest="runtime.amp", action="store_false", default=None, help="compute in float32 everywhere"
+        "--no-amp", dest="runtime.amp", action="store_false", default=None, help="use float32, not mixed precision"
     )
-    compile_help = f"torch.compile's mode: {' or '.join(COMPILE_MODES)} (default: not compiled)"
+    compile_help = f"torch.compile mode: {' or '.join(COMPILE_MODES)} (default: not compiled)"
     parser.add_argument(
         "--compile-mode", dest="runtime.compile_mode", type=OneOf(COMPILE_MODES), metavar="NAME", help=compile_help
     )
-    parser.add_argument("-d", "--dashboard", action="store_true", help="show the training in the browser")
-    parser.add_argument("--wandb", action="store_true", help="show the training on W&B, in the project goodharts")
-    parser.add_argument("--resume", action="store_true", help="go on from models/ppo_MODE.checkpoint.pth")
+    parser.add_argument("-d", "--dashboard", action="store_true", help="serve a live web page of the training")
+    parser.add_argument("--wandb", action="store_true", help="report to W&B, in the project goodharts")
+    parser.add_argument("--resume", action="store_true", help="resume from models/ppo_MODE.checkpoint.pth")
     add_price_flags(parser, lambda: resolve_name("goodharts.world:WORLDS")[DEFAULT_MODE])
-    measured = f"measure --updates (default {BENCHMARK_UPDATES}) after two that warm up; save nothing"
+    measured = f"measure the speed of --updates (default {BENCHMARK_UPDATES}), after two to warm up; save nothing"
     parser.add_argument("-b", "--benchmark", action="store_true", help=measured)
     return parser
 
