@@ -84,7 +84,7 @@ def test_each_panel_has_its_key() -> None:
         "4": ["5", "rest", "true", "true"],
         "5": ["place", "6", "1.0", "1.0"],
         "6": ["apples[0].cell", "2", "2"],
-        "?": ["left", "p", "back", "[STEPS]:", "a", "step", "back,", "or", "several"],
+        "?": ["left", "p", "back", "[STEPS]:", "go", "back", "one", "step,", "or", "several"],
     }
     *panels, scrolled = screens(":", "step up", "enter", *expected, "down")[4:]
     assert scrolled[6:] != panels[-1][6:]

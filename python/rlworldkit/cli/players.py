@@ -94,7 +94,7 @@ def add_choice_flags(group: argparse._ActionsContainer, *, searches: bool = True
             type=LOOKAHEAD,
             metavar="ROLLOUTSxSTEPS",
             help="look ahead: with 8x16, follow each likely action with 8 rollouts of 16 policy steps, with new random "
-            f"draws, and take one that is significantly better than the likeliest action ({LOOKAHEAD.span()})",
+            f"draws, and take one that beats the likeliest by more than a standard error ({LOOKAHEAD.span()})",
         )
 
 
