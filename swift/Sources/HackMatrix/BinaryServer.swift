@@ -96,7 +96,7 @@ struct BinaryServer {
         }
     }
 
-    /// The more games a client has, the longer it works between two requests.
+    /// How long to poll for input: with more games the client needs longer between two requests.
     private static func patience(with games: Int) -> Duration {
         .microseconds(min(150 + 3 * games, 1000))
     }

@@ -7,16 +7,16 @@ import HackMatrixProtocol
 /// Many games, and the counts of their marks.
 struct GameBatch {
     private(set) var games: [Game] = []
-    /// Those at which the steps of all games are rewarded.
+    /// The prices of the reward in all games.
     var prices = Prices()
     private(set) var marks = [UInt64](repeating: 0, count: MarkSet.names.count)
 
-    /// From so many games on several cores are faster, with the time to wake them and to wait for the slowest.
+    /// The least number of games for which using all cores pays, given the cost of waking and joining them.
     private static let fewestForAllCores = 1024
-    /// The games that a core takes at a time.
+    /// The number of games that a core plays at a time.
     private static let share = 128
 
-    /// Opens new games in place of these.
+    /// Replaces all games by new ones.
     mutating func open(_ seeds: [UInt64]) {
         games = seeds.map(Game.init(seed:))
         for game in games { game.firedMarks.count(in: &marks) }
@@ -66,7 +66,7 @@ struct GameBatch {
         }
     }
 
-    /// Calls `play` with shares of `0..<count`, on all cores where there are many, each with marks of its own to count.
+    /// Calls `play` with ranges that split `0..<count`, on all cores if there are many; each counts its own marks.
     private mutating func inShares(
         of count: Int, _ play: @Sendable (Range<Int>, UnsafeMutableBufferPointer<Game>, inout [UInt64]) -> Void
     ) {
@@ -78,7 +78,7 @@ struct GameBatch {
         var counted = [[UInt64]](repeating: nothing, count: shares)
         games.withUnsafeMutableBufferPointer { games in
             counted.withUnsafeMutableBufferPointer { counted in
-                // each share has games and counts of its own
+                // no two shares access the same games or counts
                 nonisolated(unsafe) let (games, counted) = (games, counted)
                 DispatchQueue.concurrentPerform(iterations: shares) { share in
                     let start = share * GameBatch.share

@@ -14,7 +14,7 @@ struct Pipe {
     /// The time for which input is polled before the process sleeps.
     var patience = Duration.microseconds(150)
 
-    /// Reads up to and without the next newline; the rest of a last line without one counts as a line.
+    /// Reads a line, without its newline. A last line without a newline counts, too.
     /// - Parameter limit: longer lines are skipped.
     /// - Returns: nil at the end of input, `.tooLong` for a line over the limit.
     mutating func readLine(limit: Int) -> Line? {

@@ -79,7 +79,7 @@ extension Game {
         return now.player.credits >= Amount(price.credits) && now.player.energy >= Amount(price.energy)
     }
 
-    /// The mark of the M rule that decides whether an action is valid. It is mutating, as any other method would be
+    /// The mark of the M rule that decides whether an action is valid. Mutating, because a nonmutating method would be
     /// called on a copy of the game.
     mutating func decisiveMark(_ action: Action) -> Mark {
         switch action {

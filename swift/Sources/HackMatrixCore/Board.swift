@@ -55,7 +55,7 @@ public struct CellSet: Equatable, Sendable {
     public static var all: CellSet { CellSet(bits: 1 << UInt64(Cell.count) - 1) }
     public static var corners: CellSet { (firstColumn | lastColumn) & (firstRow | lastRow) }
     static var firstRow: CellSet { CellSet(bits: 1 << UInt64(Cell.side) - 1) }
-    /// One bit in each row: a full board is as many copies of a full row.
+    /// Dividing the full board by a full row leaves one bit in each row.
     static var firstColumn: CellSet { CellSet(bits: all.bits / firstRow.bits) }
     static var lastColumn: CellSet { CellSet(bits: firstColumn.bits << UInt64(Cell.side - 1)) }
     private static var lastRow: CellSet { CellSet(bits: firstRow.bits << UInt64(Cell.count - Cell.side)) }

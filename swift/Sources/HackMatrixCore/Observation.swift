@@ -1,4 +1,4 @@
-/// The observation: small integers, each over a divisor of its own. Rules O1–O4.
+/// The observation: small integers, each with its own divisor. Rules O1–O4.
 
 /// A value of the observation: its name and the divisor of its integer.
 public struct Feature: Sendable {
@@ -107,7 +107,7 @@ private protocol ObservationNumber: ExpressibleByIntegerLiteral {
 }
 
 extension UInt8: ObservationNumber {
-    /// The integer itself; readers know the divisor.
+    /// Keeps the integer: readers divide by the divisor themselves.
     fileprivate init(_ value: UInt8, over divisor: UInt8) { self = value }
 }
 
@@ -115,7 +115,7 @@ extension Float: ObservationNumber {
     fileprivate init(_ value: UInt8, over divisor: UInt8) { self = Float(value) / Float(divisor) }
 }
 
-/// A part of an observation, or the whole, in which values are written at their places.
+/// An observation or a part of it, into which values are written by place.
 private struct Canvas<Number: ObservationNumber> {
     let numbers: UnsafeMutableBufferPointer<Number>
     let divisors: UnsafeBufferPointer<UInt8>
@@ -129,7 +129,7 @@ private struct Canvas<Number: ObservationNumber> {
         Canvas(numbers: numbers, divisors: divisors, start: start + place)
     }
 
-    /// The part of a cell, in the part of all cells.
+    /// The features of a cell; call it on the part of all cells.
     func part(_ cell: Cell) -> Canvas {
         from(cell.index * Observation.cell.features.count)
     }

@@ -212,7 +212,7 @@ extension Game {
         pickupsSinceHistory = Amount(0)
     }
 
-    /// P-UNDO; `events` gets the counts that it repays (W3).
+    /// P-UNDO; `events` gets the counts that UNDO takes back (W3).
     private mutating func undo() {
         guard let record = history else { return }
         fire(.`P-UNDO`)

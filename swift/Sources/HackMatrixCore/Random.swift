@@ -87,7 +87,7 @@ struct Draws: Sendable {
         return CellList(cells) { words[offset + $0.index] }
     }
 
-    /// The seed of the game that follows a game where none is given (R6).
+    /// The seed of the next game if none is given (R6).
     static func successor(of seed: UInt64) -> UInt64 {
         let words = Threefry.block(key: key(seed), counter: (UInt32.max, 0))
         return UInt64(words.1) << 32 | UInt64(words.0)

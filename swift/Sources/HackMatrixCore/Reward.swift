@@ -8,7 +8,7 @@ public enum Component: Int, CaseIterable, Sendable {
     /// The key in table W, for example "step_penalty".
     public var name: String { Rules.name(of: self) }
 
-    /// The names of its prices: one, one for every stage, or of victory its base and its price of a score.
+    /// The names of its prices: a single one, one for each stage, or for victory the base and the price per score.
     public var priceNames: [String] {
         switch self {
         case .stageCompletion, .deathPenalty: (1...Stage.last).map { "\(name)_\($0)" }
@@ -17,7 +17,7 @@ public enum Component: Int, CaseIterable, Sendable {
         }
     }
 
-    /// The places of its prices, in the order of their names.
+    /// Key paths of its prices, in the order of `priceNames`.
     fileprivate var prices: [WritableKeyPath<Prices, Int>] {
         switch self {
         case .stepPenalty: [\.stepPenalty]
@@ -42,7 +42,7 @@ public enum Component: Int, CaseIterable, Sendable {
 /// The prices of table W in thousandths, each named after its component; those of the game unless they are changed.
 public struct Prices: Equatable, Sendable {
     public var stepPenalty = -10
-    /// Of stages 1…8.
+    /// For completing stages 1…8.
     public var stageCompletion: SIMD8<Int> = [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000, 100_000]
     public var scoreGain = 500
     public var kills = 300
@@ -50,7 +50,7 @@ public struct Prices: Equatable, Sendable {
     public var distanceShaping = 50
     public var victory = 500_000
     public var victoryPerScore = 100_000
-    /// In stages 1…8.
+    /// For death in stages 1…8.
     public var deathPenalty: SIMD8<Int> = [0, -500, -1500, -3500, -7500, -15_500, -31_500, -63_500]
     public var resourceGain = 50
     public var resourceHolding = 10
@@ -83,7 +83,7 @@ public struct Prices: Equatable, Sendable {
 
 /// A reward: one integer in thousandths for each component.
 public struct Reward: Sendable {
-    /// A lane for each component; the next larger vector has 32 of them.
+    /// One lane per component; more than 16 components need a larger vector.
     private var values = SIMD16<Int32>()
 
     public init() {}
@@ -172,7 +172,7 @@ extension Game {
         return outcome
     }
 
-    /// Table W. It is mutating, as any other method would be called on a copy of the game.
+    /// Table W. Mutating, because a nonmutating method would be called on a copy of the game.
     private mutating func reward(
         _ action: Action, since before: Before, _ outcome: Outcome, distanceGained: Int, _ prices: Prices
     ) -> Reward {

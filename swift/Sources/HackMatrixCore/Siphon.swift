@@ -83,14 +83,14 @@ extension Cell {
 
 /// The yield of a siphon at a cell (W2).
 struct SiphonYield: Equatable, Sendable {
-    /// The number of data blocks of each number of points, four bits each.
+    /// The number of data blocks for each number of points, four bits each.
     var points: UInt64 = 0
     /// Programs not yet owned.
     var programs = ProgramSet()
     var credits = 0
     var energy = 0
 
-    /// True where it has points or new programs.
+    /// True if there are points or new programs.
     var isRich: Bool { points != 0 || !programs.isEmpty }
 
     func isBetter(than other: SiphonYield) -> Bool {

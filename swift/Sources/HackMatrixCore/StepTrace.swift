@@ -32,7 +32,7 @@ public struct StepTrace: Sendable {
     public private(set) var entries: [Entry] = []
     private var draws: [Draw] = []
 
-    /// Records a step of a copy of `game`. One at a time, while no other game plays: what is recorded lies in one place.
+    /// Records a step of a copy of `game`. The record is global: record one step at a time, while no other game plays.
     public init(of game: Game, _ action: Action) {
         var game = game
         StepTrace.isRecording = true
@@ -47,7 +47,7 @@ public struct StepTrace: Sendable {
     nonisolated(unsafe) fileprivate static var isRecording = false
     nonisolated(unsafe) private static var current = StepTrace()
 
-    // The game is passed as a place, so that nothing of it is copied unless a step is recorded.
+    // The game is `inout`, so that it is copied only while a step is recorded.
     @inline(never)
     fileprivate static func append(_ phase: Phase, _ game: inout Game) {
         current.entries.append(Entry(phase: phase, game: game, draws: current.draws))

@@ -73,7 +73,7 @@ public enum Command: Decodable, Sendable {
 
 /// Some prices by name, in thousandths.
 public struct PriceChanges: Decodable, Sendable {
-    /// By places in `Prices.names`.
+    /// New prices by index in `Prices.names`.
     public let thousandths: [Int: Int32]
 
     private struct Key: FieldName {

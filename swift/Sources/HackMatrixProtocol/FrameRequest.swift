@@ -6,7 +6,7 @@ import HackMatrixCore
 /// One action for every game.
 public struct StepRequest: Sendable {
     public let actions: [Action]
-    /// Of the games that follow those which end; nil: those that R6 names.
+    /// Seeds for the games that replace finished ones; nil: those of R6.
     public let seeds: [UInt64]?
     public let autoReset: [Bool]
 }
@@ -30,9 +30,9 @@ public enum FrameRequest: Sendable {
     case share(descriptor: Int32, size: Int)
     /// Answer with rows, and put them at an offset of the shared memory.
     indirect case place(offset: Int, FrameRequest)
-    /// One for each of `Prices.names`.
+    /// One price for each of `Prices.names`.
     case setPrices([Int32])
-    /// Answer with the phases of a step from a state, which is no open game's.
+    /// Answer with the phases of a step from the given state; open games are not involved.
     case getPhases(Action, of: Game)
 
     /// Reads what follows the number of a command, to the end.

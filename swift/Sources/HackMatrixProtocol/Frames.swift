@@ -7,9 +7,9 @@ public enum FrameProtocol {
     static let magic = Array("HKMX".utf8)
     static let mostGames = 1 << 16
     public static let longestFrame = 1 << 30
-    /// The size of a frame's length, and of every number that is not said to be of another size.
+    /// The size of a frame's length field and of all numbers without another documented size.
     public static let wordSize = MemoryLayout<UInt32>.size
-    /// In place of a count: all games.
+    /// The count that stands for all games.
     static let allGames = UInt32.max
 }
 

@@ -1,4 +1,4 @@
-/// S of the protocol as a record of fixed size, for comparing states by the million. Rules A3–A7, P-UNDO.
+/// S of the protocol as a record of fixed size, for comparing millions of states. Rules A3–A7, P-UNDO.
 /// docs/reference/protocol.md holds the layout.
 
 import HackMatrixCore
@@ -6,10 +6,10 @@ import HackMatrixCore
 extension Game {
     /// The size of a packed game in bytes, equal for every game.
     public static let packedSize = Game(seed: 0).packed().count
-    /// Records and the snapshots in them begin at multiples of it.
+    /// Records and the snapshots in them begin at multiples of this size.
     fileprivate static let packedAlignment = 8
 
-    /// The record of the complete state; without a history its place is all zero.
+    /// The record of the complete state; without a history, the history's bytes are zero.
     public func packed() -> [UInt8] {
         var record = ByteWriter()
         pack(into: &record)
