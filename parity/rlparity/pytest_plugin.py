@@ -20,12 +20,12 @@ from rlparity.core.pair import Pair
 from rlparity.engines.registry import load_pair, open_engine
 from rlparity.errors import EngineError, ParityError, UsageError
 from rlparity.io.arguments import SEED
-from rlparity.tools.project import DISTRIBUTION, GOLDEN, PROJECT, REQUIRE_PLUGIN, Check, read_checks, read_tables
+from rlparity.tools.project import DISTRIBUTION, GOLDEN, PROJECT, REQUIRE_PLUGIN, ProjectCheck, read_checks, read_tables
 from rlparity.world import World
 
 ROOT = "rlparity"
 """First part of every node id."""
-_CHECKS = pytest.StashKey[list[Check]]()
+_CHECKS = pytest.StashKey[list[ProjectCheck]]()
 _IS_WHOLE = pytest.StashKey[bool]()
 """Whether the whole table was selected, not only some of its tests."""
 _SEED = pytest.StashKey[int]()
@@ -116,7 +116,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 class ParityGroup(pytest.Collector):
     """Collector of comparisons. checks: by the remaining names of their node ids."""
 
-    checks: Mapping[tuple[str, ...], Check]
+    checks: Mapping[tuple[str, ...], ProjectCheck]
 
     def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         """Yield one test or group for each next name."""
@@ -130,10 +130,10 @@ class ParityGroup(pytest.Collector):
 class ParityItem(pytest.Item):
     """Test of one comparison, run in the project's folder."""
 
-    checks: Mapping[tuple[str, ...], Check]
+    checks: Mapping[tuple[str, ...], ProjectCheck]
 
     @property
-    def check(self) -> Check:
+    def check(self) -> ProjectCheck:
         """The comparison to run."""
         return self.checks[()]
 

@@ -21,7 +21,7 @@ import tables
 from rlparity.core.ledger import read_ledger
 from rlparity.core.lockstep import verdict
 from rlparity.core.lockstep_run import LockstepRun
-from rlparity.core.pair import Observed, Pair
+from rlparity.core.pair import Outputs, Pair
 from rlparity.core.replay import last_differences
 from rlparity.core.settings import Settings
 from rlparity.core.trace import Action, Case, Trace, read_trace, write_trace
@@ -66,7 +66,7 @@ class Search(LockstepRun):
         self.cases: dict[str, Case] = {}
         self.spoilt: set[int] = set()
 
-    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+    def check(self, seen: Outputs, slots: Slots, *then: Action) -> None:
         """Note the games in which entries explain something."""
         before = {name: set(games) for name, games in self.pair.met.items()}
         super().check(seen, slots, *then)

@@ -31,7 +31,7 @@ from rlparity.tools.documents import DiffDocument, SideDocument
 from rlparity.tools.finding import open_alone, shrunk_report
 from rlparity.tools.printing import changes_table
 from rlparity.tools.report import NextCommand, Report, print_report, report_episode
-from rlparity.viewer.page import Episode, Page
+from rlparity.viewer.page import Page, PageEpisode
 from rlparity.viewer.write import write_page
 
 SHOWN_ROWS = 10
@@ -205,7 +205,7 @@ def diff_page(
 ) -> Page:
     """Make the page: small cases first, then the episodes whose rewards changed most while the games stayed equal."""
 
-    def shown(report: Report, name: str, verdict: str, families: Iterable[str]) -> Episode:
+    def shown(report: Report, name: str, verdict: str, families: Iterable[str]) -> PageEpisode:
         return replace(report_episode(report, name, verdict), is_expected=not {*families} & {*unexpected})
 
     episodes = [

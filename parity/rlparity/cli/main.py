@@ -40,7 +40,7 @@ A = TypeVar("A", bound=Answer | int | None)
 _EXIT_CODES = "Exit codes: 0 success, 1 something differs or is missing, 2 wrong usage, 3 an engine failed, 130 Ctrl+C."
 
 
-class Command(NamedTuple):
+class Subcommand(NamedTuple):
     """A command: its function, whose docstring is the help text, its flags and their defaults."""
 
     does: Callable[[argparse.Namespace], Answer | int]
@@ -50,29 +50,29 @@ class Command(NamedTuple):
 
 ENGINE = {"--engine": flags.value("NAME", "engine to play") | flags.REQUIRED}
 COMMANDS = (
-    Command(
+    Subcommand(
         init,
         {
             "folder": {"type": Path, "help": "folder to write to"},
             "--full": flags.switch("also write modules to train the world in JAX, evaluate and show it"),
         },
     ),
-    Command(skill, {"folder": {"type": Path, "nargs": "?", "help": "folder to install it in"}}),
-    Command(doctor, flags.JSON),
-    Command(commands.run, flags.RUN, {"steps": 1000, "games": 64, "source": "uniform"}),
-    Command(commands.replay, flags.REPLAY),
-    Command(debug, flags.DEBUG),
-    Command(commands.coverage, flags.COMPARISON, {"steps": 1000, "games": 64, "source": "directed"}),
-    Command(commands.rewards, flags.REWARDS),
-    Command(commands.record, flags.RECORD, {"steps": 200, "games": 8, "source": "uniform"}),
-    Command(mutants_command.mutants, flags.MUTANTS, {"steps": 500, "games": 64, "source": "directed"}),
-    Command(diff_command.diff, flags.DIFF, {"steps": 200, "games": 16}),
-    Command(transfer_command.transfer, flags.TRANSFER),
-    Command(schema, {"name": {"nargs": "?", "help": "command (default: list all)"}}),
-    Command(mcp, {}),
-    Command(serve, {**flags.WORLD, **ENGINE}),
+    Subcommand(skill, {"folder": {"type": Path, "nargs": "?", "help": "folder to install it in"}}),
+    Subcommand(doctor, flags.JSON),
+    Subcommand(commands.run, flags.RUN, {"steps": 1000, "games": 64, "source": "uniform"}),
+    Subcommand(commands.replay, flags.REPLAY),
+    Subcommand(debug, flags.DEBUG),
+    Subcommand(commands.coverage, flags.COMPARISON, {"steps": 1000, "games": 64, "source": "directed"}),
+    Subcommand(commands.rewards, flags.REWARDS),
+    Subcommand(commands.record, flags.RECORD, {"steps": 200, "games": 8, "source": "uniform"}),
+    Subcommand(mutants_command.mutants, flags.MUTANTS, {"steps": 500, "games": 64, "source": "directed"}),
+    Subcommand(diff_command.diff, flags.DIFF, {"steps": 200, "games": 16}),
+    Subcommand(transfer_command.transfer, flags.TRANSFER),
+    Subcommand(schema, {"name": {"nargs": "?", "help": "command (default: list all)"}}),
+    Subcommand(mcp, {}),
+    Subcommand(serve, {**flags.WORLD, **ENGINE}),
 )
-OF_LEDGER = (Command(ledger_command.add, flags.LEDGER_ADD), Command(ledger_command.check, flags.LEDGER_CHECK))
+OF_LEDGER = (Subcommand(ledger_command.add, flags.LEDGER_ADD), Subcommand(ledger_command.check, flags.LEDGER_CHECK))
 
 
 class _WrongWords(errors.UsageError):
@@ -111,7 +111,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add(command: Command, to: Any) -> None:  # noqa: ANN401 - argparse names no type of it
+def _add(command: Subcommand, to: Any) -> None:  # noqa: ANN401 - argparse names no type of it
     texts = _help_of(command.does.__doc__)
     summary = texts["description"].partition("\n")[0]
     added = to.add_parser(command.does.__name__, help=summary, allow_abbrev=False, **texts)

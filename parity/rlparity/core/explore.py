@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from rlparity.agent import View
 from rlparity.core.features import NUM_FEATURES, Features
 from rlparity.core.guard import json_copy
-from rlparity.core.pair import Observed
+from rlparity.core.pair import Outputs
 from rlparity.core.sources import NO_SLOTS, DirectedSource, choose_actions
 from rlparity.engine import Slots, State
 from rlparity.spaces import Box
@@ -46,7 +46,7 @@ _WORD = 2**32 - 1
 
 
 @dataclass(frozen=True)
-class Entry:
+class CorpusEntry:
     """Corpus entry: start, seed and actions of a segment up to a new feature, or the state there without actions."""
 
     start: State
@@ -71,7 +71,7 @@ class ExploreSource(DirectedSource):
         self._rows: deque[NDArray[Any]] = deque(maxlen=REMEMBERED)
         self._mutated: tuple[int, State] | None = None
         """Slot of the one mutated start among the last starts, and its state before the mutation."""
-        self._corpus: dict[int, Entry] = {}
+        self._corpus: dict[int, CorpusEntry] = {}
         self._read_states: Callable[[Slots], list[State]] = lambda slots: []
         self._ranges: dict[str, tuple[int, int]] = {}
         self._seen = np.ones(NUM_FEATURES)
@@ -142,7 +142,7 @@ class ExploreSource(DirectedSource):
         self._mutated = slot, entry.start
         return self._mutate(entry)
 
-    def _mutate(self, entry: Entry) -> State:
+    def _mutate(self, entry: CorpusEntry) -> State:
         """Mutate an entry's start one to four times: a seed, a field of another entry, a number, flag or shorter list.
 
         Numbers stay within the range that earlier starts had at that place, so that the state remains plausible.
@@ -193,7 +193,7 @@ class ExploreSource(DirectedSource):
         self._rows.append(actions)
         return actions
 
-    def watch(self, seen: Observed) -> Slots:
+    def watch(self, seen: Outputs) -> Slots:
         """Count features and save the starts that led to new ones; returns the slots whose segments are over."""
         assert seen.step is not None
         features = self._features.of_step(seen.expected, self._rows[-1], self._taken > 0)
@@ -209,7 +209,7 @@ class ExploreSource(DirectedSource):
             if start is None:
                 (start,), rows = self._read_states(np.array([slot])), []
             self._note_ranges(start)
-            entry = Entry(start, int(np.asarray(seen.expected["seed"])[slot]), tuple(row[slot] for row in rows))
+            entry = CorpusEntry(start, int(np.asarray(seen.expected["seed"])[slot]), tuple(row[slot] for row in rows))
             self._corpus |= dict.fromkeys(features[slot][new[slot]].tolist(), entry)
         self._stale = 0 if new.any() else self._stale + len(new)
         if self._is_directed and self._stale < STALE:

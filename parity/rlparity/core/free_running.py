@@ -8,7 +8,7 @@ import numpy as np
 from rlparity.agent import View
 from rlparity.core.compare import STATE
 from rlparity.core.lockstep_run import LockstepRun
-from rlparity.core.pair import Observed, Pair
+from rlparity.core.pair import Outputs, Pair
 from rlparity.core.settings import STRICT, Effect, Settings
 from rlparity.core.trace import Action
 from rlparity.engine import Array, Slots
@@ -67,12 +67,12 @@ class FreeRun(LockstepRun):
         rng = np.random.default_rng([self.settings.seed, self.taken])  # the same draws on both sides
         return self.source.actions(view, rng, self.settings.invalid, self.pair.world.action_space)
 
-    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+    def check(self, seen: Outputs, slots: Slots, *then: Action) -> None:
         """Store the observations, and note the games that differ for the first time."""
         sides = [{name: side[name] for name in SHOWN if name in side} for side in (seen.expected, seen.observed)]
         self._observations = self._observations or [np.array(side["observation"]) for side in sides]
         for mine, side in zip(self._observations, sides, strict=True):
             mine[slots] = side["observation"]
         together = self.active.copy()
-        super().check(Observed(sides[0], sides[1], seen.step), slots, *then)
+        super().check(Outputs(sides[0], sides[1], seen.step), slots, *then)
         self.first[together & ~self.active] = self.taken

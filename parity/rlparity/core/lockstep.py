@@ -17,7 +17,7 @@ from rlparity.core.ledger import MARKS, Entry, Ledger
 from rlparity.core.limits import are_one, declarations_of, is_without_injection, limits_of
 from rlparity.core.lockstep_run import LockstepRun
 from rlparity.core.measurements import Measurements
-from rlparity.core.pair import Observed, Pair
+from rlparity.core.pair import Outputs, Pair
 from rlparity.core.prices import changed_prices
 from rlparity.core.replay import Divergence, differs_at, last_differences
 from rlparity.core.settings import FREE_RUNNING, RESYNCHRONISED, STRICT, Noise, Outcome, Settings
@@ -196,7 +196,7 @@ class NoiseRun(LockstepRun):
         super().__init__(pair, settings)
         self.floor = floor
 
-    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+    def check(self, seen: Outputs, slots: Slots, *then: Action) -> None:
         """Measure the differences; a game that is not resynchronised at each step is then replaced by a new one."""
         for row in np.flatnonzero(self.pair.rows_that_differ(seen) & self.active[slots]):
             slot = int(slots[row])

@@ -10,7 +10,7 @@ import numpy as np
 from rlparity.agent import View
 from rlparity.core.checks import run_seeds
 from rlparity.core.ledger import DROP, IGNORE, RESYNCHRONISE
-from rlparity.core.pair import Observed, Pair
+from rlparity.core.pair import Outputs, Pair
 from rlparity.core.replay import Divergence, batch_divergence, differs_at
 from rlparity.core.settings import RESYNCHRONISED, STRICT, Outcome, Settings
 from rlparity.core.source_specs import open_source
@@ -109,7 +109,7 @@ class LockstepRun:
         self._resynchronise()
         return ended
 
-    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+    def check(self, seen: Outputs, slots: Slots, *then: Action) -> None:
         """Deactivate the games that differ, and record the case of each as a divergence."""
         differ = self.pair.rows_that_differ(seen) & self.active[slots]
         explained = False
@@ -130,7 +130,7 @@ class LockstepRun:
         if fired is not None and self.pair.rows_that_differ(fired)[0]:
             self._find_marks_apart(fired, slots, *then)
 
-    def _is_known(self, seen: Observed, row: int, slot: int, *then: Action) -> bool:
+    def _is_known(self, seen: Outputs, row: int, slot: int, *then: Action) -> bool:
         """Tell whether the ledger explains a game's differences, and drop, ignore or resynchronise the game."""
         if slot in self.ignored:
             return True
@@ -150,7 +150,7 @@ class LockstepRun:
         if self.apart:
             self._inject(np.array(sorted(self.apart), dtype=np.intp))
 
-    def _find_marks_apart(self, fired: Observed, slots: Slots, *then: Action) -> None:
+    def _find_marks_apart(self, fired: Outputs, slots: Slots, *then: Action) -> None:
         """Find the game in which marks fired differently by playing each alone, the shortest first."""
         cases = [(int(slot), self.history.case(int(slot), *then)) for slot in slots]
         cases.sort(key=lambda entry: len(entry[1].actions))
@@ -212,7 +212,7 @@ class LockstepRun:
             self._note_seeds(ended)
         self._made_starts(ended)
 
-    def _take(self, seen: Observed, slots: Slots, *then: Action) -> None:
+    def _take(self, seen: Outputs, slots: Slots, *then: Action) -> None:
         """Compare the starts of games, and store their observations."""
         self.ignored.difference_update(slots.tolist())
         self.apart.difference_update(slots.tolist())

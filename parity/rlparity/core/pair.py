@@ -22,7 +22,7 @@ Values = dict[str, Array | list[State]]
 
 
 @dataclass(frozen=True)
-class Observed:
+class Outputs:
     """Outputs of both engines after one step or start, as fields with one row for each game concerned.
 
     step: output of the reference's step; None after a start.
@@ -97,16 +97,16 @@ class Pair(Closable):
             self._counted = self.marks() if is_counted else None
             undo.pop_all()
 
-    def reset(self, seeds: NDArray[np.uint64], slots: Slots | None = None) -> Observed:
+    def reset(self, seeds: NDArray[np.uint64], slots: Slots | None = None) -> Outputs:
         """Start new games in some slots, or in all."""
         chosen = self.all if slots is None else slots
         return self._situations(lambda engine: engine.reset(seeds, chosen), chosen)
 
-    def restart(self, slots: Slots) -> Observed:
+    def restart(self, slots: Slots) -> Outputs:
         """Apply the world's auto-reset in some slots."""
         return self._situations(lambda engine: engine.restart(slots), slots)
 
-    def set_state(self, states: Sequence[State], slots: Slots) -> Observed:
+    def set_state(self, states: Sequence[State], slots: Slots) -> Outputs:
         """Put states into some slots. Raises StateRefused when an engine does not take them."""
         try:
             return self._situations(lambda engine: engine.set_state(states, slots), slots, placed=True)
@@ -116,7 +116,7 @@ class Pair(Closable):
                 self._left_out = tuple(out + now - before for out, now, before in fired)
             raise
 
-    def step(self, actions: NDArray[Any], *, restarting: bool = False, others: NDArray[Any] | None = None) -> Observed:
+    def step(self, actions: NDArray[Any], *, restarting: bool = False, others: NDArray[Any] | None = None) -> Outputs:
         """Play one action in every game; with ``restarting``, the engines themselves also auto-reset ended games.
 
         ``others``: the second engine's own actions, for games that are no longer compared.
@@ -131,7 +131,7 @@ class Pair(Closable):
             step_fields(self.world, step) | self._situation_fields(engine, self.all)
             for engine, step in zip(self.both, steps, strict=True)
         ]
-        seen = Observed(self._known(fields[0]), self._known(fields[-1]), steps[0])
+        seen = Outputs(self._known(fields[0]), self._known(fields[-1]), steps[0])
         if self.measured is not None:
             self.measured.step(seen.expected, steps[0], actions, restarting=restarting)
         return seen
@@ -157,7 +157,7 @@ class Pair(Closable):
             self.measured.explained += 1
         return min((entry.then for entry in entries), key=THEN.index, default=None)
 
-    def rows_that_differ(self, seen: Observed) -> NDArray[np.bool_]:
+    def rows_that_differ(self, seen: Outputs) -> NDArray[np.bool_]:
         """(rows,) bool: the games in which the engines differ."""
         if not seen.expected:  # no compared field is known
             return np.zeros(1, np.bool_)
@@ -166,7 +166,7 @@ class Pair(Closable):
             self.measured.excused += int((rows_that_differ(self._exact, seen.expected, seen.observed) & ~differ).sum())
         return differ
 
-    def explain(self, seen: Observed, row: int, slot: int) -> list[Difference]:
+    def explain(self, seen: Outputs, row: int, slot: int) -> list[Difference]:
         """List every difference in one game; states are explained by their dicts wherever the dicts differ."""
         differences = explain(self.world, seen.expected, seen.observed, row)
         if not self._arrays or all(found.family != STATE for found in differences):
@@ -177,15 +177,15 @@ class Pair(Closable):
             return differences
         return [*(found for found in differences if found.family != STATE), *dicts]
 
-    def check_states(self, slots: Slots) -> Observed:
+    def check_states(self, slots: Slots) -> Outputs:
         """Read the states of some slots as dicts, to reveal fields that are missing from the state arrays."""
         return self._observed(lambda engine: {} if STATE in self.unknown else {STATE: engine.get_state(slots)})
 
-    def look(self) -> Observed:
+    def look(self) -> Outputs:
         """Read the masks, seeds and states of all games as they are now."""
         return self._observed(lambda engine: self._situation_fields(engine, self.all))
 
-    def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots, *, placed: bool = False) -> Observed:
+    def _situations(self, do: Callable[[GuardedEngine], Array], slots: Slots, *, placed: bool = False) -> Outputs:
         def fields(engine: GuardedEngine) -> Values:
             shown: Values = {"observation": do(engine)}
             if (facts := engine.facts()) is not None:
@@ -197,9 +197,9 @@ class Pair(Closable):
             self.measured.start(seen.expected, slots, placed=placed)
         return seen
 
-    def _observed(self, fields: Callable[[GuardedEngine], Values]) -> Observed:
+    def _observed(self, fields: Callable[[GuardedEngine], Values]) -> Outputs:
         sides = [*map(fields, self.both)]
-        return Observed(self._known(sides[0]), self._known(sides[-1]))
+        return Outputs(self._known(sides[0]), self._known(sides[-1]))
 
     def _known(self, fields: Values) -> Values:
         return {name: values for name, values in fields.items() if name not in self.unknown} if self.unknown else fields
@@ -225,7 +225,7 @@ class Pair(Closable):
         counts = [*map(_counts, self.both)]
         return counts[0] - self._left_out[0], counts[-1] - self._left_out[1]
 
-    def newly_fired(self) -> Observed | None:
+    def newly_fired(self) -> Outputs | None:
         """Count how often each mark fired since the last call, one row; None where an engine counts none.
 
         Engines count marks for all games together, so the row shows that some game differs, but not which.
@@ -234,7 +234,7 @@ class Pair(Closable):
             return None
         before, self._counted = self._counted, self.marks()
         expected, observed = ({"marks": (now - then)[None]} for now, then in zip(self._counted, before, strict=True))
-        return Observed(expected, observed)
+        return Outputs(expected, observed)
 
     @property
     def replays_states(self) -> bool:

@@ -7,12 +7,12 @@ import numpy as np
 
 from rlparity.core.compare import STATE, Difference
 from rlparity.core.ledger import DROP, IGNORE, RESYNCHRONISE
-from rlparity.core.pair import Observed, Pair
+from rlparity.core.pair import Outputs, Pair
 from rlparity.core.trace import RESTART, Action, Case, batch_of
 from rlparity.engine import Array, BatchEngine, Slots, State
 
 _ONLY: Slots = np.zeros(1, dtype=np.intp)
-Played = tuple[Action | None, Observed, State, Observed | None]
+Played = tuple[Action | None, Outputs, State, Outputs | None]
 """An action, both engines' outputs, the reference's state before (if the ledger needs it), and newly fired marks."""
 
 
@@ -55,7 +55,7 @@ def begin(engine: BatchEngine, case: Case) -> Array:
     return engine.reset(np.array([case.seed], np.uint64), _ONLY)
 
 
-def start(pair: Pair, case: Case) -> Observed:
+def start(pair: Pair, case: Case) -> Outputs:
     """Start a case on a pair of one game. Raises StateRefused where an engine does not take its state."""
     pair.newly_fired()  # discards the marks from before the start
     if case.state is not None:
@@ -63,7 +63,7 @@ def start(pair: Pair, case: Case) -> Observed:
     return pair.reset(np.array([case.seed], np.uint64))
 
 
-def act(pair: Pair, case: Case, action: Action) -> Observed:
+def act(pair: Pair, case: Case, action: Action) -> Outputs:
     """Play an action of a case on a pair of one game."""
     if action == RESTART:
         return pair.restart(_ONLY)
@@ -102,7 +102,7 @@ def last_differences(pair: Pair, case: Case) -> tuple[State, Action | None, tupl
     return last[0], last[1], differences_of(pair, *last[2])
 
 
-def differences_of(pair: Pair, seen: Observed, fired: Observed | None) -> tuple[Difference, ...]:
+def differences_of(pair: Pair, seen: Outputs, fired: Outputs | None) -> tuple[Difference, ...]:
     """Differences of a game played alone, with marks where they are compared; empty where the pair ignores them all."""
     both = (seen, fired if pair.compares_marks else None)
     differing = (each for each in both if each and pair.rows_that_differ(each)[0])
@@ -133,7 +133,7 @@ def _play(pair: Pair, case: Case, *, only_valid: bool = False) -> Iterator[Playe
         yield action, act(pair, case, action), before, pair.newly_fired()
 
 
-def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int) -> Divergence:
+def batch_divergence(pair: Pair, case: Case, seen: Outputs, row: int, slot: int) -> Divergence:
     """Divergence of the game in ``slot`` of a batch, at ``row`` of ``seen``; a tape without states has an empty one."""
     place: Slots = np.array([slot])
     differences = tuple(pair.explain(seen, row, slot))
@@ -144,7 +144,7 @@ def batch_divergence(pair: Pair, case: Case, seen: Observed, row: int, slot: int
     )
 
 
-def components_of(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
+def components_of(seen: Outputs, row: int = 0) -> tuple[tuple[int | float, ...], tuple[int | float, ...]] | None:
     """Reward components of a step on each side; None after a start."""
     if seen.step is None:
         return None
@@ -152,7 +152,7 @@ def components_of(seen: Observed, row: int = 0) -> tuple[tuple[int | float, ...]
     return tuple(one), tuple(other)
 
 
-def fired_marks(pair: Pair, fired: Observed | None) -> tuple[dict[str, int], dict[str, int]] | None:
+def fired_marks(pair: Pair, fired: Outputs | None) -> tuple[dict[str, int], dict[str, int]] | None:
     """Counts of the marks that fired, on each side; None where an engine counts none."""
     if fired is None:
         return None

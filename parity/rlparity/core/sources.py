@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity.agent import Policy, View
-from rlparity.core.pair import Observed
+from rlparity.core.pair import Outputs
 from rlparity.engine import Array, Slots, State
 from rlparity.errors import UsageError, blamed
 from rlparity.spaces import Box
@@ -42,7 +42,7 @@ class Source:
         """Choose the next action of every game with ``choose_actions``."""
         return choose_actions(rng, self.weights(view), view.mask, invalid, space)
 
-    def watch(self, seen: Observed) -> Slots:
+    def watch(self, seen: Outputs) -> Slots:
         """Take in what a step of all games showed; returns slots in which ``starts`` may begin other games at once."""
         return NO_SLOTS
 

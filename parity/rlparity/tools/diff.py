@@ -8,7 +8,7 @@ import numpy as np
 from rlparity.agent import View
 from rlparity.core.compare import OBSERVATION, STATE, Difference, explain, rows_that_differ
 from rlparity.core.free_running import FreeRun
-from rlparity.core.pair import Observed, Pair
+from rlparity.core.pair import Outputs, Pair
 from rlparity.core.replay import Divergence
 from rlparity.core.settings import Settings
 from rlparity.core.sources import choose_actions
@@ -143,7 +143,7 @@ class Comparison(FreeRun):
                 if _TAKEN in answers:
                     self._note(START, slot, (Difference(START, *answers),))
         look, (one, other) = self.pair.look(), self._observations
-        begun = Observed({OBSERVATION: one, **look.expected}, {OBSERVATION: other, **look.observed})
+        begun = Outputs({OBSERVATION: one, **look.expected}, {OBSERVATION: other, **look.observed})
         self.check(begun, self.pair.all)
         self._end_games()
 
@@ -179,7 +179,7 @@ class Comparison(FreeRun):
         self._taken = actions
         return actions
 
-    def check(self, seen: Observed, slots: Slots, *then: Action) -> None:
+    def check(self, seen: Outputs, slots: Slots, *then: Action) -> None:
         """Record the differences of compared games, and drop games that differ in more than their reward."""
         sides = seen.expected, seen.observed
         if seen.step is not None:
@@ -189,7 +189,7 @@ class Comparison(FreeRun):
             self.components += np.where(self.active[:, None], earned, 0)
         others = [{name: side[name] for name in side if name not in _EARNED} for side in sides]
         rewards = [{name: side[name] for name in _EARNED if name in side} for side in sides]
-        alone = Observed(rewards[0], rewards[1])  # where only rewards differ, nothing else needs explaining
+        alone = Outputs(rewards[0], rewards[1])  # where only rewards differ, nothing else needs explaining
         leave = rows_that_differ(self._world, *others)
         differ = leave | rows_that_differ(self._world, *rewards) if any(rewards) else leave
         for row in np.flatnonzero(differ & self.active[slots]).tolist():
@@ -224,7 +224,7 @@ class Comparison(FreeRun):
             self.check(self.pair.check_states(slots), slots)
         if (slots := np.flatnonzero(ended)).size:
             begun, states = self.pair.restart(slots), self.pair.check_states(slots)
-            both = Observed({**begun.expected, **states.expected}, {**begun.observed, **states.observed})
+            both = Outputs({**begun.expected, **states.expected}, {**begun.observed, **states.observed})
             self.check(both, slots, RESTART)
         self.active &= ~over
         self.running &= ~over

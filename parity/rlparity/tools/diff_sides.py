@@ -227,7 +227,7 @@ class SharedEngine(BatchEngine):
 
 
 @dataclass(frozen=True)
-class Game:
+class GameSpec:
     """A game to play: its name, the seed or state that it starts from, and its recorded actions, if any."""
 
     name: str
@@ -240,7 +240,7 @@ class Part:
     """Games of one kind or of one agent, as ``name`` says. source: chooses the actions; None: they are recorded."""
 
     name: str
-    games: tuple[Game, ...]
+    games: tuple[GameSpec, ...]
     source: Source | None = None
     is_agent: bool = False
 
@@ -259,19 +259,19 @@ def build_corpus(shared: Shared, settings: Settings, agents: Sequence[str]) -> l
         if local.starts or local.policies:
             source = open_source(DIRECTED, local, settings.games, rng)
             made = source.starts(np.arange(settings.games))
-            games = (Game(f"{DIRECTED} {slot}", made.get(slot, seed)) for slot, seed in enumerate(seeds))
+            games = (GameSpec(f"{DIRECTED} {slot}", made.get(slot, seed)) for slot, seed in enumerate(seeds))
             parts.append(Part(DIRECTED, tuple(games), source))
         shipped = [name for name, path in local.agents.items() if local.read_agent and path.exists()]
         for agent in agents or shipped[:1]:
             sources[agent] = open_source(POLICY + agent, local, settings.games, rng)
         sources |= {name: Source(policy) for name, policy in local.policies.items()}
     sources[UNIFORM] = Source()
-    for agent, source in sources.items():
-        parts.append(Part(agent, tuple(Game(f"{agent} seed {seed}", seed) for seed in seeds), source, is_agent=True))
+    for name, source in sources.items():
+        parts.append(Part(name, tuple(GameSpec(f"{name} seed {seed}", seed) for seed in seeds), source, is_agent=True))
     return parts
 
 
-def _recorded(shared: Shared) -> tuple[Game, ...]:
+def _recorded(shared: Shared) -> tuple[GameSpec, ...]:
     """Load the golden episodes, each cut before its first action that a side lacks."""
     folder = shared.local.golden
     games = []
@@ -280,5 +280,5 @@ def _recorded(shared: Shared) -> tuple[Game, ...]:
         if case.state is None or shared.same_states:
             whole = (action for action in case.actions if action != RESTART)
             actions = takewhile(lambda action: isinstance(action, tuple) or shared.plays[action], whole)
-            games.append(Game(f"{GOLDEN} {path.stem}", case.state or case.seed or 0, tuple(actions)))
+            games.append(GameSpec(f"{GOLDEN} {path.stem}", case.state or case.seed or 0, tuple(actions)))
     return tuple(games)

@@ -44,7 +44,7 @@ _KEYS: dict[str, type | Values] = {
 _WORDS = {str: "a text", list: "a list of texts", bool: "true or false"}
 
 
-class Check(NamedTuple):
+class ProjectCheck(NamedTuple):
     """One comparison of two engines of a world.
 
     names: of the table, of the pair, and of the source of actions (or ``golden``). spec: the world, as for ``--world``.
@@ -92,9 +92,9 @@ def _fault(key: str, value: Any) -> str | None:  # noqa: ANN401 - of whatever ty
     return None if fits else f"must be {_WORDS[kind]}"
 
 
-def read_checks(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
+def read_checks(tables: Mapping[str, Mapping[str, Any]]) -> list[ProjectCheck]:
     """List the comparisons of all tables; raises UsageError where one is invalid, or two have the same names."""
-    found: dict[tuple[str, str, str], Check] = {}
+    found: dict[tuple[str, str, str], ProjectCheck] = {}
     for check in (check for named in tables.items() for check in checks_of(*named)):
         if found.setdefault(check.names, check).engines != check.engines:
             same = f"{','.join(check.engines)} and {','.join(found[check.names].engines)} are both '{check.names[1]}'"
@@ -102,7 +102,7 @@ def read_checks(tables: Mapping[str, Mapping[str, Any]]) -> list[Check]:
     return [*found.values()]
 
 
-def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
+def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[ProjectCheck]:
     """Import the world of a table and yield its comparisons; raises UsageError where one is invalid."""
     spec = table.get("world", name)
     with _naming(name, "world"):
@@ -136,7 +136,7 @@ def checks_of(name: str, table: Mapping[str, Any]) -> Iterator[Check]:
             with _naming(name, "sources"):
                 raise UsageError("nothing is compared: name a source.")
         for kind in chosen:
-            yield Check((name, "-".join(engines), kind), spec, engines, kinds[kind], optional)
+            yield ProjectCheck((name, "-".join(engines), kind), spec, engines, kinds[kind], optional)
 
 
 @contextmanager

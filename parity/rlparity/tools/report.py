@@ -19,7 +19,7 @@ from rlparity.engines.tape import TAPE
 from rlparity.errors import blamed
 from rlparity.io.console import counted
 from rlparity.io.table import Table
-from rlparity.viewer.page import Episode, Page, Step
+from rlparity.viewer.page import Page, PageEpisode, PageStep
 from rlparity.world import Board, World
 
 TERMINAL_DIFFERENCES = 12
@@ -181,9 +181,9 @@ def report_page(report: Report) -> Page:
     )
 
 
-def report_episode(report: Report, name: str, verdict: str) -> Episode:
+def report_episode(report: Report, name: str, verdict: str) -> PageEpisode:
     """Make the two-sided page episode of a report's case."""
-    return Episode(
+    return PageEpisode(
         name=name,
         verdict=verdict,
         steps=(_step(report.world, moment) for moment in report.moments),
@@ -191,8 +191,8 @@ def report_episode(report: Report, name: str, verdict: str) -> Episode:
     )
 
 
-def _step(world: World, moment: ReplayMoment) -> Step:
-    return Step(
+def _step(world: World, moment: ReplayMoment) -> PageStep:
+    return PageStep(
         action=action_name(world, moment.action),
         boards=_drawn(world, moment),
         components=moment.components,

@@ -44,7 +44,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Episode:
+class GoldenEpisode:
     """A golden episode and the components that each engine gives for it now. The golden trace names its components."""
 
     path: Path
@@ -104,7 +104,7 @@ def golden_folder(world: World, folder: Path | None) -> Path:
 
 def replay_golden(
     world: World, engines: tuple[str, str], folder: Path, timeout: float = DEFAULT_TIMEOUT
-) -> list[Episode]:
+) -> list[GoldenEpisode]:
     """Replay every golden episode on both engines. Raises UsageError for a file that is not a golden episode."""
     paths = trace_files(folder)
     traces = [read_golden(world, path) for path in paths]
@@ -112,7 +112,7 @@ def replay_golden(
     for name in engines:
         with closing(GuardedEngine(world, name, 1, timeout=timeout)) as engine:
             played.append([_play(engine, path, trace.case) for path, trace in zip(paths, traces, strict=True)])
-    episodes = [Episode(*parts) for parts in zip(paths, traces, *played, strict=True)]
+    episodes = [GoldenEpisode(*parts) for parts in zip(paths, traces, *played, strict=True)]
     if not any(episode.names and episode.golden.case.actions for episode in episodes):
         raise UsageError(f"the episodes in {folder} hold no rewards to compare: record others with rlparity record.")
     return episodes
@@ -144,7 +144,7 @@ def _play(engine: GuardedEngine, path: Path, case: Case) -> Components:
     return tuple(tuple(step.components[0].tolist()) for step in steps)
 
 
-def rewards_document(world: World, episodes: Sequence[Episode]) -> RewardsDocument:
+def rewards_document(world: World, episodes: Sequence[GoldenEpisode]) -> RewardsDocument:
     """Build the document of replayed golden episodes, with none accepted yet."""
     disagreements = [change for episode in episodes for change in episode.disagreements(world)]
     return RewardsDocument(
@@ -158,7 +158,7 @@ def rewards_document(world: World, episodes: Sequence[Episode]) -> RewardsDocume
     )
 
 
-def accept(world: World, episodes: Sequence[Episode]) -> int:
+def accept(world: World, episodes: Sequence[GoldenEpisode]) -> int:
     """Rewrite outdated golden episodes, and return their number. Call it only when the engines agree."""
     renewed = 0
     for episode in episodes:

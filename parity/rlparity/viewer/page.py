@@ -14,10 +14,10 @@ Number = int | float
 
 
 @dataclass(frozen=True)
-class Decision:
+class PageDecision:
     """An agent's decision before a step.
 
-    probabilities: of the valid actions, by the names in ``Step.action``; the page keeps four digits of each.
+    probabilities: of the valid actions, by the names in ``PageStep.action``; the page keeps four digits of each.
     value: the agent's value estimate; None: it has none.
     """
 
@@ -26,7 +26,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Step:
+class PageStep:
     """An episode after its start, or after one action.
 
     action: its displayed name, ``start`` for the first. boards: one for each side of the page.
@@ -38,7 +38,7 @@ class Step:
     action: str
     boards: tuple[Board, ...]
     components: tuple[tuple[Number, ...], ...] | None = None
-    decision: Decision | None = None
+    decision: PageDecision | None = None
     differences: tuple[Difference, ...] = ()
     marks: tuple[tuple[str, ...], ...] | None = None
 
@@ -58,7 +58,7 @@ class End:
 
 
 @dataclass(frozen=True)
-class Episode:
+class PageEpisode:
     """One game from its start to its end; its steps are iterated once, before the next episode.
 
     name: such as ``seed 17``. verdict: its result in one line. end: how it ended, for the overview.
@@ -68,7 +68,7 @@ class Episode:
 
     name: str
     verdict: str
-    steps: Iterable[Step]
+    steps: Iterable[PageStep]
     end: End | None = None
     in_batch: tuple[Difference, ...] = ()
     is_expected: bool = False
@@ -94,7 +94,7 @@ class Page:
 
     headline: str
     sides: tuple[str, ...]
-    episodes: Iterable[Episode]
+    episodes: Iterable[PageEpisode]
     about: tuple[str, ...] = ()
     command: str = ""
     curves: tuple[Curve, ...] = ()

@@ -16,7 +16,7 @@ from typing import Any
 from rlparity.core.compare import Difference, differing_cells, differing_scalars, value_text
 from rlparity.io.atomic_write import write_text
 from rlparity.io.strict_json import json_text
-from rlparity.viewer.page import Curve, Decision, Episode, Number, Page, Step
+from rlparity.viewer.page import Curve, Number, Page, PageDecision, PageEpisode, PageStep
 from rlparity.world import World
 
 Value = dict[str, Any]
@@ -75,7 +75,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def step_data(step: Step) -> Value:
+def step_data(step: PageStep) -> Value:
     """Convert a step to JSON values with complete boards: what repeats from step to step compresses well."""
     parts: Value = {
         "cells": sorted(differing_cells(step.boards)) if len(step.boards) == 2 else [],
@@ -96,7 +96,7 @@ def _earned(sides: Sequence[Sequence[Number]]) -> list[list[int | str]]:
     return [[index, *map(value_text, row)] for index, row in rows if any(row) or len(set(map(repr, row))) > 1]
 
 
-def _decision_data(decision: Decision) -> Value:
+def _decision_data(decision: PageDecision) -> Value:
     likely = [[name, float(f"{share:.4g}")] for name, share in decision.probabilities.items()]
     value = {} if decision.value is None else {"value": float(f"{decision.value:.6g}")}
     return {"probabilities": likely, **value}
@@ -107,7 +107,7 @@ def difference_data(differences: Iterable[Difference]) -> list[list[str]]:
     return [[found.field, value_text(found.expected), value_text(found.observed)] for found in differences]
 
 
-def episode_row(episode: Episode, steps: Sequence[Step], world: World) -> Value:
+def episode_row(episode: PageEpisode, steps: Sequence[PageStep], world: World) -> Value:
     """Make an episode's row in the list of episodes.
 
     ``return`` is the first side's sum of rewards, null without components; ``differs`` is the first step at which the

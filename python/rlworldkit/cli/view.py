@@ -24,7 +24,7 @@ from rlworldkit.runs.console import Advance
 from rlworldkit.score import score_of
 
 if TYPE_CHECKING:
-    from rlparity.viewer.page import Episode, Page
+    from rlparity.viewer.page import Page, PageEpisode
 
 TRACE = ".json"
 _EPISODES = 20
@@ -52,7 +52,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     return 0
 
 
-def _counted(episodes: Iterable[Episode], advance: Advance) -> Iterator[Episode]:
+def _counted(episodes: Iterable[PageEpisode], advance: Advance) -> Iterator[PageEpisode]:
     for episode in episodes:
         yield episode
         advance(1)

@@ -9,7 +9,7 @@ from orchard.world import APPLE, draw_board
 from orchard.world import WORLD as BARE
 
 from rlparity.core.compare import Difference
-from rlparity.viewer.page import Curve, Decision, End, Episode, Page, Step
+from rlparity.viewer.page import Curve, End, Page, PageDecision, PageEpisode, PageStep
 
 WORLD = replace(
     BARE,
@@ -21,12 +21,12 @@ LENGTH = 12
 """Actions of every game."""
 
 
-def steps(seed: int, length: int = LENGTH) -> Iterator[Step]:
+def steps(seed: int, length: int = LENGTH) -> Iterator[PageStep]:
     """A game of drawn actions that goes on for just so long: whoever has died or is done begins another."""
     engine, only = PlainEngine(1), np.zeros(1, np.intp)
     drawn = np.random.default_rng(seed)
     engine.reset(np.array([seed], np.uint64), only)
-    yield Step("start", (draw_board(engine.get_state(only)[0]),))
+    yield PageStep("start", (draw_board(engine.get_state(only)[0]),))
     for number in range(length):
         valid = np.flatnonzero(engine.mask()[0])
         action = int(drawn.choice(valid))
@@ -36,7 +36,7 @@ def steps(seed: int, length: int = LENGTH) -> Iterator[Step]:
             engine.restart(only)
         board = draw_board(engine.get_state(only)[0])
         earned = tuple(step.components[0].tolist())
-        yield Step(WORLD.actions[action], (board,), (earned,), Decision(shares, number / 8))
+        yield PageStep(WORLD.actions[action], (board,), (earned,), PageDecision(shares, number / 8))
 
 
 ENDS = [
@@ -49,11 +49,11 @@ ENDS = [
 ]
 
 
-def episode(number: int) -> Episode:
+def episode(number: int) -> PageEpisode:
     """Game ``number``; it ends as the list above says, in turn."""
     end = ENDS[number % len(ENDS)]
     verdict = f"ended by {end.cause}" if end else "left"
-    return Episode(f"seed {number}", verdict, steps(number, LENGTH + number), end)
+    return PageEpisode(f"seed {number}", verdict, steps(number, LENGTH + number), end)
 
 
 def page(games: int, curves: tuple[Curve, ...] = ()) -> Page:
@@ -83,7 +83,7 @@ def divergence() -> Page:
         differences=(Difference("state.hp", board.scalars["hp"], 99), Difference("components[sting]", 0, -500)),
         marks=(("move",), ("move", "sting")),
     )
-    alone = Episode("seed 7", "3 actions", [*shown, parted])
+    alone = PageEpisode("seed 7", "3 actions", [*shown, parted])
     return Page(
         "plain and other differ after 3 actions.", ("plain", "other"), (alone,), ("World orchard.",), "rlparity …"
     )

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from rlparity import Board
 from rlparity.io.table import Records
-from rlparity.viewer.page import Curve, Decision, End, Episode, Step
+from rlparity.viewer.page import Curve, End, PageDecision, PageEpisode, PageStep
 from rlparity.viewer.page import Page as Content
 
 from . import games
@@ -285,10 +285,10 @@ def test_numbers_keep_all_digits_and_none_breaks_the_page(open_page: Open) -> No
     large, odd = 2**60 + 1, float("nan")
     components = ((large, odd, float("-inf")),)
     boards = (Board((("x",),), {"word": 2**64 - 1, "share": 0.1}),)
-    decision = Decision({"up": odd, "down": 0.5}, float("inf"))
-    shown = (Step("start", boards), Step("up", boards, components, decision))
+    decision = PageDecision({"up": odd, "down": 0.5}, float("inf"))
+    shown = (PageStep("start", boards), PageStep("up", boards, components, decision))
     curve = Curve("loss", (0, 1), (odd, odd))
-    content = Content("Odd numbers", ("one",), (Episode("odd", "", shown),), curves=(curve,))
+    content = Content("Odd numbers", ("one",), (PageEpisode("odd", "", shown),), curves=(curve,))
     page = open_page(content, WORLD, "#episode=0&step=1")
     texts = [row[0] for row in rows_of(page.locator("#components table"))]
     assert texts == [str(large), "NaN", "−Infinity"]
@@ -303,10 +303,10 @@ EVIL = "</script><img src=x onerror='window.hacked = 1'><script>window.hacked = 
 
 def test_nothing_in_the_data_can_act(open_page: Open) -> None:
     boards = (Board(((f"{EVIL} __proto__ constructor",),), {EVIL: EVIL, "__proto__": "p"}),)
-    shown = (Step("start", boards), Step(EVIL, boards, ((1, 2, 3),), Decision({EVIL: 1.0}, 1.0)))
+    shown = (PageStep("start", boards), PageStep(EVIL, boards, ((1, 2, 3),), PageDecision({EVIL: 1.0}, 1.0)))
     end = End(EVIL, EVIL, 0, 0)
     content = Content(
-        EVIL, (EVIL,), (Episode(EVIL, EVIL, shown, end),) * 2, (EVIL,), EVIL, (Curve(EVIL, (0, 1), (0.0, 1.0)),)
+        EVIL, (EVIL,), (PageEpisode(EVIL, EVIL, shown, end),) * 2, (EVIL,), EVIL, (Curve(EVIL, (0, 1), (0.0, 1.0)),)
     )
     page = open_page(
         content, replace(WORLD, name=EVIL, components=(EVIL, "b", "c"), row_names=(EVIL,), signs={EVIL: EVIL})
@@ -369,11 +369,11 @@ def assert_fits_a_phone(page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
-BARE: dict[str, tuple[Step, ...]] = {
-    "empty board": (Step("start", (Board((), {}),)),),
-    "one step": (Step("start", (Board((("a", ""), ("b",)), {}),)),),
-    "another form": (Step("start", (Board((("a",),), {"n": 1}),)), Step("up", (Board((("a", "b"),), {"m": 2}),))),
-    "earns nothing": (Step("start", (large_board(0),)), Step("up", (large_board(1),), ((0, 0, 0),))),
+BARE: dict[str, tuple[PageStep, ...]] = {
+    "empty board": (PageStep("start", (Board((), {}),)),),
+    "one step": (PageStep("start", (Board((("a", ""), ("b",)), {}),)),),
+    "new form": (PageStep("start", (Board((("a",),), {"n": 1}),)), PageStep("up", (Board((("a", "b"),), {"m": 2}),))),
+    "earns nothing": (PageStep("start", (large_board(0),)), PageStep("up", (large_board(1),), ((0, 0, 0),))),
 }
 
 
@@ -382,7 +382,7 @@ BARE: dict[str, tuple[Step, ...]] = {
     [
         Content("Nothing", ("one",), ()),
         Content("Curves only", ("one",), (), curves=CURVES),
-        Content("Bare", ("one",), tuple(Episode(name, "", steps) for name, steps in BARE.items())),
+        Content("Bare", ("one",), tuple(PageEpisode(name, "", steps) for name, steps in BARE.items())),
     ],
     ids=["nothing", "curves", "bare episodes"],
 )

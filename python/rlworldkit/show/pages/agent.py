@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rlparity import World
-from rlparity.viewer.page import Decision, Episode, Page, Step
+from rlparity.viewer.page import Page, PageDecision, PageEpisode, PageStep
 from rlparity.viewer.write import write_page
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST
@@ -60,7 +60,7 @@ def how_it_plays(player: AgentPlayer) -> str:
     return f"The agent's actions are drawn by their probabilities, with player seed {player.choice.player_seed}."
 
 
-def played(world: World, player: AgentPlayer, games: Games) -> Iterator[Episode]:
+def played(world: World, player: AgentPlayer, games: Games) -> Iterator[PageEpisode]:
     """Play episodes, in the order of their seeds; raises EngineError if the engine cannot start, or fails."""
     side_by_side = min(games.count, SIDE_BY_SIDE)
     with closing(Episodes(world, side_by_side, engine=games.engine, max_episode_steps=games.max_steps)) as opened:
@@ -93,7 +93,7 @@ def page_of_frames(
     write_page(page, world, path)
 
 
-def episodes(frames: Iterable[Frame]) -> Iterator[Episode]:
+def episodes(frames: Iterable[Frame]) -> Iterator[PageEpisode]:
     """Yield the episodes of frames in the order in which their games start, each when it and all earlier ones are over.
 
     The frames of one game come in order, and those of others may come in between. A game that has not ended is yielded
@@ -115,7 +115,7 @@ class EpisodeInProgress:
     """A game in progress; only its last two states are stored, because they are far larger than boards."""
 
     def __init__(self) -> None:
-        self._steps: list[Step] = []
+        self._steps: list[PageStep] = []
         self._newest: tuple[Frame, ...] = ()
 
     def add(self, frame: Frame) -> None:
@@ -128,26 +128,26 @@ class EpisodeInProgress:
         """Whether the last frame added ends the game."""
         return self._newest[-1].ending is not None
 
-    def episode(self) -> Episode:
+    def episode(self) -> PageEpisode:
         """Make the episode so far; at least one frame must have been added."""
         *before, last = self._newest
         end, addition = None, ""
         if before and last.decision is not None:
             end, addition = show_of(last.world).end(before[0].state, last.state, last.decision.action, last.ending)
-        return Episode(f"seed {last.seed}", last.outcome + addition, tuple(self._steps), end)
+        return PageEpisode(f"seed {last.seed}", last.outcome + addition, tuple(self._steps), end)
 
 
-def _step(frame: Frame) -> Step:
+def _step(frame: Frame) -> PageStep:
     world = frame.world
     boards = (world.draw(frame.state),)
     if frame.decision is None:
-        return Step(START, boards)
+        return PageStep(START, boards)
     decision = frame.decision
     named = zip(world.actions, decision.probabilities.tolist(), strict=True)
     likely = {name: probability for name, probability in named if probability > 0}
-    return Step(
+    return PageStep(
         action=world.actions[decision.action],
         boards=boards,
         components=(tuple(frame.components.tolist()),),
-        decision=Decision(likely, decision.value),
+        decision=PageDecision(likely, decision.value),
     )

@@ -10,7 +10,7 @@ from rlparity.engines.registry import engine_name
 from rlparity.errors import EngineError, StateRefused, UsageError
 from rlparity.io.console import counted
 from rlparity.tools.report import start_text
-from rlparity.viewer.page import Episode, Page, Step
+from rlparity.viewer.page import Page, PageEpisode, PageStep
 from rlworldkit.render.show import show_of
 from rlworldkit.show.pages.agent import START
 from rlworldkit.show.pages.replay import ReplayStep, open_engines, replay
@@ -53,17 +53,17 @@ def trace_page(world: World, name: str, trace: Trace, engine: str, command: str)
     )
 
 
-def _episode(world: World, trace: Trace, played: Sequence[ReplayStep]) -> Episode:
+def _episode(world: World, trace: Trace, played: Sequence[ReplayStep]) -> PageEpisode:
     earned = world.in_rewards(np.array([step.components for step in played if step.components]).sum())
     said = f"{counted(len(trace.case.actions), 'action')}, return {earned:.3f}"
     steps = tuple(
-        Step(_name_of(world, step.action), tuple(map(world.draw, step.states)), step.components or None)
+        PageStep(_name_of(world, step.action), tuple(map(world.draw, step.states)), step.components or None)
         for step in played
     )
     last, end = played[-1], None
     if isinstance(last.action, int):  # the trace ends with an action, not with a start
         end, _ = show_of(world).end(played[-2].states[0], last.states[0], last.action, None)
-    return Episode(start_text(trace), f"{said}: {end.cause} in {end.level}" if end else said, steps, end)
+    return PageEpisode(start_text(trace), f"{said}: {end.cause} in {end.level}" if end else said, steps, end)
 
 
 def _name_of(world: World, action: Action | None) -> str:
