@@ -100,4 +100,4 @@ def test_a_policy_is_watched_in_its_mode(exported: Path) -> None:
     refusal = run(main, "evaluate", "--model", exported, "--mode", "ground_truth").refusal
     assert "is of mode proxy, not of ground_truth" in refusal()
     searched = run(main, "evaluate", "--model", exported, "--search", "2x2", "--games", "1", "--steps", "1")
-    assert "has no value, which a search needs: leave --search out" in searched.err
+    assert "estimates no values, which a search needs: leave --search out" in searched.err

@@ -95,7 +95,7 @@ WRONG_VALUES: dict[str, list[tuple[Any, Any, str]]] = {
         *((name, ..., f"it lacks '{name}'") for name in ("runner", "progress", "config", "rules_version", "metrics")),
         *((name, ..., f"it lacks '{name}'") for name in ("logged", "unlogged")),
         ("runner", [], "runner is no object of arrays"),
-        ("runner", {}, "bear out"),
+        ("runner", {}, "does not fit"),
         (("runner", LEAF), np.array(["text"]), "runner is no object of arrays"),
         (("runner", LEAF), np.array([np.nan], np.float32), "contains NaN or infinity"),
         (("runner", DEVIATION), np.array(-1, np.float32), "the scale of its values is not above 0"),
@@ -108,7 +108,7 @@ WRONG_VALUES: dict[str, list[tuple[Any, Any, str]]] = {
         (("progress", "seconds"), float("nan"), "the seconds of its progress are nan"),
         ("config", ["num_envs"], "config is no object"),
         (("config", "num_envs"), 0, "keeps 0 as num_envs, which must be a whole number from 1 to"),
-        (("config", "num_envs"), 10**12, "its num_envs is 1000000000000, which its arrays do not bear out"),
+        (("config", "num_envs"), 10**12, "its num_envs is 1000000000000, which does not fit its arrays"),
         (("config", "num_layers"), 10**9, "its num_layers is 1000000000, which"),
         ("rules_version", 1, "its rules_version is 1"),
         ("rules_version", "0\n", r"its rules_version is '0\n'"),
@@ -116,7 +116,7 @@ WRONG_VALUES: dict[str, list[tuple[Any, Any, str]]] = {
         (("logged", "updates"), 21, "log is ahead of its progress"),
         ("logged", None, "log must be made of"),
         ("unlogged", {}, "unlogged updates are no list"),
-        ("unlogged", [], "holds other metrics than this world has, or not those since"),
+        ("unlogged", [], "holds other metrics than this world's, or lacks some since"),
         (("unlogged", 0), {"loss": {}}, "an unlogged update is not made of"),
         (("unlogged", 0, "loss", "entropy"), ..., "an unlogged update is not made of"),
         (("unlogged", 0, "rollout", "episodes"), np.zeros(2), "holds other metrics"),
@@ -341,7 +341,7 @@ def test_settings_of_a_model_in_pickles_are_read_with_trust_alone(tmp_path: Path
     load_model(path, ORCHARD, "cpu")
     theirs = changed(tree, (PLAIN,), ...) | {"data": json.dumps(crafted).encode()}
     path.write_bytes(KINDS["model.zip"].content(theirs))
-    assert "only pickles hold its settings, and these can execute anything: add --trust if you" in refused(path)
+    assert "its settings are pickled, and unpickling can run arbitrary code: add --trust if you" in refused(path)
     assert not trap.exists()
     with pytest.raises(UsageError):
         load_model(path, ORCHARD, "cpu", trust=True)

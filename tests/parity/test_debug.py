@@ -160,7 +160,7 @@ def test_an_engine_that_plays_otherwise_in_a_replay_is_an_error() -> None:
     drawing = changed(step=lambda _, step: replace(step, reward=step.reward + np.float32(rng.random())))
     with Session(with_engine(drawing), ("plain", "other"), case=Case((REST,) * 20, seed=3)) as game:
         game.go(20)
-        with pytest.raises(EngineError, match="'other' gives something else at step 1 when the game is replayed"):
+        with pytest.raises(EngineError, match="'other' is not deterministic: step 1 differs in a replay"):
             game.check()
 
 
@@ -195,7 +195,7 @@ def _lift(engine: PlanesEngine, seen: NDArray[Any]) -> NDArray[Any]:
         (changed(set_state=_lift), "hp", 1, "engine 'other' makes state.hp 2: give a value that it keeps"),
         (PlanesEngine, "hp", "one", "hp takes a value of type int, not str"),
         (PlanesEngine, "hp", True, "hp takes a value of type int, not bool"),
-        (PlanesEngine, "apples[99].cell", 1, "behind the end of a list"),
+        (PlanesEngine, "apples[99].cell", 1, "past the end of a list"),
         (PlanesEngine, "apples.cell", 1, "no 'cell'"),
         (PlanesEngine, "reward", 1, "is no field of the state"),
     ],

@@ -280,5 +280,5 @@ def test_actions_may_be_arrays_and_players_several(paid: tuple[float, ...]) -> N
     np.testing.assert_allclose(found.returns[1], ratio * found.returns[0], rtol=1e-6)
     assert isinstance(found.changes[0].action, tuple)
     other = replace(world, action_space=Box(-2, 2, (1,)))
-    with pytest.raises(UsageError, match="have actions of other forms"):
+    with pytest.raises(UsageError, match="have different action spaces"):
         share(world, (Side("a", world, world.engines["one"]), Side("b", other, other.engines["one"])))

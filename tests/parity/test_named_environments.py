@@ -69,7 +69,7 @@ def test_environments_that_draw_differently_differ_at_once_and_the_report_says_w
     assert "write a rlparity.Pairing whose games have states, and give --mode injected." in ran.out
     assert f"replay --world {names} " in ran.out
     assert run_command(main, "replay", "--world", names, tmp_path / "trace.json").code == 1
-    assert "no file may have a module imported" in run_command(main, "replay", tmp_path / "trace.json").refusal()
+    assert "files must not import modules" in run_command(main, "replay", tmp_path / "trace.json").refusal()
 
 
 @pytest.mark.parametrize(

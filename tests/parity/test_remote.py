@@ -86,11 +86,11 @@ def test_the_server_plays_from_begin_step_on(opened: Open) -> None:
     before = engine.mask()
     engine.begin_step(RESTS, restarting=True)
     assert engine.mask() is before
-    with pytest.raises(EngineError, match="a step was begun"):
+    with pytest.raises(EngineError, match="a step has begun"):
         engine.get_state(ALL)
     assert np.array_equal(engine.step_restarting(RESTS).observation, local.step_restarting(RESTS).observation)
     engine.begin_step(RESTS, restarting=True)
-    with pytest.raises(EngineError, match="another step was begun"):
+    with pytest.raises(EngineError, match="another step has begun"):
         engine.step(RESTS)
 
 
@@ -189,8 +189,8 @@ def test_a_server_of_another_protocol_or_world_is_refused(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("planes@moon", "no place that is known: give rev:..., python:..., pip:..., cpu, cuda after the @"),
-        ("planes@rev:", "no place that is known"),
+        ("planes@moon", "has an unknown place: give rev:..., python:..., pip:..., cpu, cuda after the @"),
+        ("planes@rev:", "has an unknown place"),
         ("planes@python:/no/such", "there is no interpreter /no/such"),
         ("planes@python:/bin/true", "its server ended with status 0; it said nothing"),
         ("swans@cpu", "its server ended with status 2; it said: rlparity: world 'orchard' has no engine 'swans'"),
@@ -303,7 +303,7 @@ def test_a_revision_of_an_installed_world_is_refused(tmp_path: Path, monkeypatch
     """Whatever revision was named, the installed engine would play."""
     monkeypatch.setattr(sys, "prefix", str(TOYS))  # where Orchard lies
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match=f"^{tmp_path} is in no git checkout, .* or give pip:REQUIREMENT"):
+    with pytest.raises(UsageError, match=f"^{tmp_path} is in no git checkout: .* or give pip:REQUIREMENT"):
         factory("plain@rev:HEAD")
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "commit", "--quiet", "--allow-empty", "-m", "first")

@@ -179,7 +179,7 @@ def _forge(content: bytes, **changes: object) -> Callable[[Path], None]:
         (lambda folder: next(folder.glob("*.xz")).unlink(), "there is no chunk of the tape .*xz"),
         (lambda folder: next(folder.glob("*.xz")).write_bytes(b"no"), "xz (cannot be read|is broken)"),
         (_edit_chunk, "xz is broken or edited, as its SHA-256 shows"),
-        (_forge(b"\x02\0\0\0{}"), "holds what is no call"),
+        (_forge(b"\x02\0\0\0{}"), "holds an invalid call"),
         (_forge(b"", unknown=["hope"]), "tape.json is broken, edited or of another version"),
     ],
 )

@@ -294,7 +294,7 @@ FORM = "must be ROLLOUTSxSTEPS, such as 8x16, 2 to 1,000 rollouts of 1 to 1,000 
     ("words", "fault"),
     [
         *((["params_1.npz", f"--search={word}"], f"{FORM} {word!r}") for word in WRONG_LOOKAHEADS),
-        (["random", "--search", "8x16"], "random has no value, which a search needs: leave --search out"),
+        (["random", "--search", "8x16"], "random estimates no values, which a search needs: leave --search out"),
         (["random", "--search", "8x16", "--deterministic"], "--choose is given as likeliest and by --search: give one"),
         (["random", "--engine", "both"], "argument --engine: invalid choice: 'both' (choose from"),
     ],

@@ -84,7 +84,7 @@ def _leaf(value: object) -> Array:
     leaf = np.asarray(value)
     if leaf.dtype.kind == "U":
         if leaf.itemsize > 4 * TEXT:
-            raise EngineError(f"an observation holds a text of more than {TEXT} signs, the most that are compared")
+            raise EngineError(f"an observation holds a text of more than {TEXT} characters, the most that are compared")
         leaf = leaf.astype(f"U{TEXT}")  # the same dtype for texts of any length
     if leaf.dtype.names is None and leaf.dtype.kind not in "biufU":
         raise EngineError(

@@ -143,7 +143,7 @@ class Ledger:
         for (one, fields), (other, others) in combinations(widest.items(), 2):
             if shared := fields & others:
                 both = f"both '{one.id}' and '{other.id}' explain {', '.join(sorted(shared))}"
-                raise UsageError(f"of the entries of {self.path} {both}: narrow the condition of one.")
+                raise UsageError(f"in {self.path} {both}: narrow the condition of one.")
         return tuple(widest)
 
     def faults(self, counts: Mapping[str, int], steps: int) -> list[str]:

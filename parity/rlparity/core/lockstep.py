@@ -50,7 +50,7 @@ def run(
     tape, traces = world.engines[engines[0]], list[Trace]()
     if isinstance(tape, RecordedRun):
         if settings.noise:
-            raise UsageError(f"{engines[0]} plays no game twice: leave --noise out.")
+            raise UsageError(f"{engines[0]} cannot play a game twice: leave --noise out.")
         settings = replace(settings, **{**tape.settings, "source": "uniform"})  # the tape has the actions
     elif settings.source.startswith(TRACES):
         traces = _read_traces(world, Path(settings.source.removeprefix(TRACES)))

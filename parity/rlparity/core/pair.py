@@ -264,5 +264,5 @@ def step_fields(world: World, step: BatchStep) -> Values:
 def _counts(engine: GuardedEngine) -> Array:
     marks = engine.marks()
     if marks is None:
-        raise UsageError(f"engine '{engine.name}' counts no marks: its factory must heed marks=True.")
+        raise UsageError(f"engine '{engine.name}' does not count marks: its factory must accept marks=True.")
     return marks.astype(np.int64)

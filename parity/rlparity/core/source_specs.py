@@ -33,7 +33,7 @@ def agent_policy(world: World, name: Path) -> Policy:
     if str(name) in world.policies:
         return world.policies[str(name)]
     if world.read_agent is None:
-        raise UsageError(f"world '{world.name}' reads no agents: name none, or use --source uniform.")
+        raise UsageError(f"world '{world.name}' cannot read agents: name none, or use --source uniform.")
     path = world.agent_at(name)
     with blamed(f"reading the agent {path}"):
         try:

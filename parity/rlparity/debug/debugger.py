@@ -77,7 +77,7 @@ class Debugger:
 
     def _delete(self, rest: str) -> str:
         if rest not in self.breakpoints:
-            raise UsageError(f"no breakpoint is {unknown(rest, self.breakpoints)}: they are {self.listed()}.")
+            raise UsageError(f"there is no breakpoint {unknown(rest, self.breakpoints)}: there are {self.listed()}.")
         self.breakpoints.remove(rest)
         return f"Breakpoints: {self.listed()}."
 

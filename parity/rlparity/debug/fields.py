@@ -93,7 +93,7 @@ def put_in(state: State, keys: Keys, value: object) -> None:
             place = place[key]
         before = place[last]
     except IndexError:
-        raise UsageError(f"state.{path_text(keys)} lies behind the end of a list: choose a place in it.") from None
+        raise UsageError(f"state.{path_text(keys)} is past the end of a list: give an index in it.") from None
     given = float(value) if type(before) is float and type(value) is int else value
     if before is not None and type(given) is not type(before):
         kinds = type(before).__name__, type(value).__name__
@@ -126,7 +126,7 @@ def parse_condition(text: str, world: World, reader: FieldReader, now: Moment) -
     marks = {mark for mark, rule in world.marks.items() if stripped in (mark, rule)}
     if marks:
         if now.marks is None:
-            raise UsageError(f"'{stripped}' is a mark, and an engine counts none: choose engines that do.")
+            raise UsageError(f"'{stripped}' is a mark, but an engine does not count marks: choose engines that do.")
         return lambda moment: any(marks & fired.keys() for fired in moment.marks or ())
     word, _, rest = stripped.partition(" ")
     if word == "differs":
@@ -177,7 +177,7 @@ def _draws(part: list[str]) -> Condition:
         sides = moment.phases.sides
         told = [phase.draws for side in sides for phase in side or ()]
         if sides == (None, None) or (told and not any(draws is not None for draws in told)):
-            raise UsageError("neither engine tells which words it draws: choose one that does.")
+            raise UsageError("neither engine reports the random words that it draws: choose one that does.")
         drawn = [draw.text.split() for draws in told for draw in draws or ()]
         return any(address[at : at + len(part)] == part for address in drawn for at in range(len(address)))
 

@@ -143,8 +143,8 @@ class Timeline:
                 for name, one, other in zip(self.pair.names, moment.sides, seen, strict=True):
                     if rows_that_differ(exact, one, other)[0]:
                         raise EngineError(
-                            f"engine '{name}' gives something else at step {moment.step} when the game is replayed: "
-                            "look for what it remembers or draws beside the seed, the state and the actions."
+                            f"engine '{name}' is not deterministic: step {moment.step} differs in a replay; "
+                            "look for results that depend on more than the seed, the state and the actions."
                         )
                 since = moment.states
         self._now = fork.path[-1]

@@ -90,7 +90,7 @@ def _remote(world: World, spec: str, name: str) -> RemoteFactory:
         return replace(here, environment=python_environment(_DEVICES[place], search_path()))
     if kind not in _KINDS or not argument:
         known = ", ".join([*(f"{kind}:..." for kind in _KINDS), *_DEVICES])
-        raise UsageError(f"engine '{name}' has no place that is known: give {known} after the {PLACE}.")
+        raise UsageError(f"engine '{name}' has an unknown place: give {known} after the {PLACE}.")
     return _KINDS[kind](here, argument)
 
 
@@ -98,7 +98,7 @@ def _at_revision(here: RemoteFactory, revision: str) -> RemoteFactory:
     checkout, searched = checkout_of(here.spec), search_path()
     if checkout is None:
         raise UsageError(
-            f"{Path.cwd()} is in no git checkout, which has revisions: run this in one, or give pip:REQUIREMENT."
+            f"{Path.cwd()} is in no git checkout: run this in one to compare revisions, or give pip:REQUIREMENT."
         )
     commit = commit_of(checkout, revision)
     if is_installed(world_home(here.spec)) and not any(is_code(path, checkout) for path in searched):
@@ -131,7 +131,7 @@ def _built(bench: MutationBench, export: Path, checkout: Path) -> Path:
     original = bench.source.resolve()
     source = export / original.relative_to(checkout) if original.is_relative_to(checkout) else original
     if not (source.is_relative_to(export) and source.is_dir()):
-        raise UsageError(f"engine '{bench.engine}' is built of {original}, which that revision has not: name another.")
+        raise UsageError(f"engine '{bench.engine}' is built from {original}, which that revision lacks: name another.")
     digest = hashlib.sha256()
     for path in sorted(source.rglob("*")):
         content = os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes() if path.is_file() else b""

@@ -85,8 +85,8 @@ def load_named_in(path: Path, name: str) -> World:
     """
     if name not in registered():
         raise UsageError(
-            f"{path} names the world {quoted(name)}, which is not registered ({_known()}), and no file may have a "
-            "module imported: give --world NAME or module:attribute."
+            f"{path} names the world {quoted(name)}, which is not registered ({_known()}), and files must not "
+            "import modules: give --world NAME or module:attribute."
         )
     return _loaded(name)
 

@@ -73,7 +73,7 @@ class RemoteFactory:
             done = subprocess.run(command, capture_output=True, timeout=self.timeout, check=True, **where)  # type: ignore[call-overload]
             return dict(json.loads(done.stdout))
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            raise EngineError(f"{self.python} does not say which versions it has ({error}): repair it.") from error
+            raise EngineError(f"{self.python} cannot list its package versions ({error}): repair it.") from error
 
     def describe(self) -> dict[str, Any]:
         """The server's world as ``describe_world`` has it, and its ``home``; raises EngineError or UsageError."""
@@ -169,12 +169,12 @@ class RemoteEngine(BatchEngine):
         begun, self._begun = self._begun, None
         step: BatchStep = self._receive(call)
         if begun != (call, actions.tobytes()):
-            raise EngineError("another step was begun: begin_step takes what the next step takes.")
+            raise EngineError("another step has begun: give step the arguments that begin_step got.")
         return step
 
     def _send(self, call: str, given: Sequence[object]) -> None:
         if self._begun is not None:
-            raise EngineError("a step was begun: take it before anything else is asked.")
+            raise EngineError("a step has begun: call step before any other method.")
         self._server.send({"call": call, "given": given, "readings": self._read_after[call]})
 
     def _receive(self, call: str) -> Any:  # noqa: ANN401 - the method's result

@@ -77,7 +77,7 @@ class _TapeEngine(RecordedEngine):
     def call(self, name: str, *given: Any) -> Any:  # noqa: ANN401 - a method's arguments and result
         recorded = next(self._calls, None)
         if recorded is None or recorded.name != name or not all(map(_are_same, recorded.given, given)):
-            raise UsageError(f"the tape has no such {name} here: only rlparity run --engines tape:DIR,B plays it.")
+            raise UsageError(f"the tape did not record this {name}: only rlparity run --engines tape:DIR,B plays it.")
         self.last = recorded
         return recorded.result
 
@@ -141,7 +141,7 @@ class Tape(RecordedRun):
                 except (ValueError, TypeError, LookupError, AttributeError, EOFError, RecursionError):
                     is_call = False
                 if not is_call:
-                    raise UsageError(f"{path} holds what is no call: record the tape anew.")
+                    raise UsageError(f"{path} holds an invalid call: record the tape anew.")
                 yield call
 
 

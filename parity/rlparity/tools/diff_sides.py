@@ -114,7 +114,7 @@ def share(local: World, sides: tuple[Side, Side]) -> Shared:
     plays = np.array([name in one.actions and name in other.actions for name in local.actions])
     state_fields = tuple(name for name in one.state_fields if name in other.state_fields)
     if one.action_space != other.action_space:
-        raise UsageError("the two sides have actions of other forms: nothing can be compared.")
+        raise UsageError("the two sides have different action spaces: nothing can be compared.")
     if not (plays.any() or one.action_space) or not state_fields:
         raise UsageError("the two sides share no action, or no field of the state: nothing can be compared.")
     observes, same_shape = (each.observation_shape == one.observation_shape for each in (other, local))

@@ -53,7 +53,7 @@ def planted(mutant: Mutant, text: str) -> str:
     found = occurrences(mutant.old, text)
     if len(found) != 1:
         raise UsageError(
-            f"mutant '{mutant.name}': its old text is {len(found)} times in {mutant.file}: it must be there once."
+            f"mutant '{mutant.name}': its old text occurs {len(found)} times in {mutant.file}: it must occur once."
         )
     return text[: found[0].start()] + mutant.new + text[found[0].end() :]
 

@@ -129,7 +129,7 @@ def _job(arguments: argparse.Namespace, mode: str, folder: Path, config: Config)
         began, asked = job.config.training.engine, getattr(arguments, "training.engine")
         if asked not in (None, began):
             raise UsageError(
-                f"{job.checkpoint} was left by --engine {began}: go on with that, or begin anew with {asked}."
+                f"{job.checkpoint} is of --engine {began}: resume with that engine, or begin anew with {asked}."
             )
         job = dataclasses.replace(job, config=dataclasses.replace(job.config, runtime=config.runtime))  # the new one
     updates = _updates(arguments, job.config)

@@ -116,7 +116,7 @@ def judge_of(agent: Agent, env: JaxEnv) -> tuple[Params, Callable[[Params, Compa
     def asked(seen: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         logits, values = agent(np.asarray(seen), np.ones((len(seen), env.num_actions), np.bool_))
         if np.isnan(values).any():
-            raise UsageError(f"{agent.path} has no value, which a search needs: {_NO_SEARCH}.")
+            raise UsageError(f"{agent.path} estimates no values, which a search needs: {_NO_SEARCH}.")
         return np.asarray(logits, np.float32), np.asarray(values, np.float32)
 
     def judge_outside(params: Params, compact: Compact) -> tuple[Array, Array]:

@@ -56,5 +56,5 @@ def spent(
         process.wait()
     if process.returncode or seconds is None:
         last_words = (output.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-        raise ParityError(f"`python -m {' '.join(words[:2])}` did not get where it should: {last_words}")
+        raise ParityError(f"`python -m {' '.join(words[:2])}` failed or gave no result: {last_words}")
     return CommandCost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)

@@ -45,7 +45,7 @@ def train_group(program: Program, argv: Sequence[str], arguments: argparse.Names
     folder, every = plan.folder, [task for of in plan.tasks.values() for task in of]
     left = [task for task in every if not plan.has_ended(task)]
     if not left:
-        raise UsageError(f"The runs in {folder} have had all their steps: ask for more with --total-timesteps.")
+        raise UsageError(f"The runs in {folder} are complete: raise --total-timesteps.")
     import jax  # imported here, so that a mistaken command line fails without waiting for it
 
     is_vmapped = (options.seeds_mode or (PROCESSES if jax.default_backend() == "cpu" else VMAP)) == VMAP

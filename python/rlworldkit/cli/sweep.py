@@ -39,16 +39,18 @@ def main(program: Program, argv: Sequence[str]) -> int:
     check_objective(program, sweep)
     make_folder(sweep.folder, "choose another --folder")
     say = partial(print_line, open_console())
-    stop = StopRequest(lambda: say("Stopping; the same command goes on. A second Ctrl-C ends at once."))
+    stop = StopRequest(lambda: say("Stopping; the same command resumes. A second Ctrl-C ends at once."))
     is_running = f"Another sweep is running in {sweep.folder}: let it end, or name another --folder."
     with locked(sweep.folder, "sweep.lock", is_running), stop:
         if sweep.metric is None:
-            say("No trial is given up before its end: while it trains its return is in other prices than the game's.")
+            say("No trial is stopped early: while it trains, its return is in other prices than the game's.")
         study = open_study(program, sweep)
         try:
             Trials(program, sweep, study, stop, say).run()
         except (StorageInternalError, SQLAlchemyError) as error:
-            raise ParityError(f"The storage has failed ({type(error).__name__}): the same command goes on.") from error
+            raise ParityError(
+                f"The storage has failed ({type(error).__name__}): run the same command again."
+            ) from error
     best, lines = write_report(sweep, study)
     for line in lines:
         say(line)

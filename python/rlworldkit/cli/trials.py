@@ -60,7 +60,7 @@ class Trials:
             for run in (self._sweep.folder / name).glob("seed-*"):
                 self._wait_for_end(run)
         for trial in running_trials(self._study):
-            self._say(f"Trial {trial.number} is in another folder, where the same command goes on with it.")
+            self._say(f"Trial {trial.number} is in another folder, where the same command resumes it.")
         with ThreadPoolExecutor(self._sweep.at_once) as pool:
             workers = [pool.submit(self._work) for _ in range(self._sweep.at_once)]
             try:

@@ -130,7 +130,7 @@ def _config_of(value: object, runner: dict[str, NDArray[Any]]) -> dict[str, Any]
     numbers = sum(leaf.size for leaf in runner.values())
     for name in _BOUNDS:
         if name in value and not is_count(value[name], 1 + (len(runner) if name == "num_layers" else numbers)):
-            raise Unreadable(f"its {name} is {quoted(value[name])}, which its arrays do not bear out")
+            raise Unreadable(f"its {name} is {quoted(value[name])}, which does not fit its arrays")
     return value
 
 
@@ -200,8 +200,8 @@ def check_metrics(checkpoint: Checkpoint, stats: UpdateStats) -> None:
     since = checkpoint.progress.updates - checkpoint.log.at.updates
     if not all(_is_like(entry, wanted) for entry in entries) or sum(len(e.rollout.episodes) for e in entries) != since:
         raise UsageError(
-            f"{checkpoint.path} holds other metrics than this world has, or not those since its last row: start a new "
-            "run."
+            f"{checkpoint.path} holds other metrics than this world's, or lacks some since its last row: start a "
+            "new run."
         )
 
 

@@ -202,8 +202,8 @@ class TrainConfig:
             )
         if self.natural_games == 0:
             raise UsageError(
-                f"curriculum_share must leave at least one of {self.num_envs} games, which metrics are of, to begin at "
-                f"the beginning, got {self.curriculum_share}."
+                f"curriculum_share must leave at least one of {self.num_envs} games outside the curriculum, for the "
+                f"metrics, got {self.curriculum_share}."
             )
         if self.total_timesteps < self.batch_size:
             raise UsageError(

@@ -33,7 +33,7 @@ def join_processes(coordinator: str | None, num_processes: int | None, process_i
         jax.distributed.initialize(coordinator, num_processes, process_id)
     except (RuntimeError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise UsageError(f"The processes do not come together ({reason}); check --coordinator and its port.") from error
+        raise UsageError(f"The processes cannot connect ({reason}); check --coordinator and its port.") from error
 
 
 def mesh_of_all_devices(num_envs: int, devices: Sequence[jax.Device] | None = None) -> Mesh | None:

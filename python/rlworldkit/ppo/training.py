@@ -100,7 +100,7 @@ def train_together(
     config, env = jobs[0].config.validated(), jobs[0].env
     if any(dataclasses.replace(job.config, seed=config.seed) != config for job in jobs):
         raise UsageError(
-            "The runs of one program differ in more than seed and prices: give all settings that they began with, or "
+            "Runs in one program must differ in seed and prices alone: give all settings that they began with, or "
             "`--seeds-mode processes`."
         )
     with_games = [_keeps_games(job) for job in jobs]
@@ -128,7 +128,7 @@ def _keeps_games(job: TrainJob) -> bool:
     with_games = keeps_games(start, shapes, config)
     if with_games and start.config.get("seed", config.seed) != config.seed:
         raise UsageError(
-            f"{start.path} goes on with its own games and random numbers, which began with seed "
+            f"{start.path} resumes its own games and random numbers, which are those of seed "
             f"{start.config['seed']}: leave --seed out, or start a new run."
         )
     return with_games
@@ -221,7 +221,7 @@ def check_steps_left(config: TrainConfig, start: Checkpoint) -> None:
     """Raise UsageError if a checkpoint has already done all requested steps."""
     done = start.progress
     if config.total_timesteps - done.timesteps < config.batch_size:
-        raise UsageError(f"{start.path} has had its {done.timesteps:,} steps: ask for more with --total-timesteps.")
+        raise UsageError(f"{start.path} is complete with {done.timesteps:,} steps: raise --total-timesteps.")
 
 
 def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
@@ -230,6 +230,6 @@ def _check_schedule(config: TrainConfig, start: Checkpoint) -> None:
     changed = [name for name in _PER_UPDATE if before.get(name) != getattr(config, name)]
     if config.schedules and changed:
         raise UsageError(
-            f"{start.path} counts gradient steps for {' and '.join(config.schedules)}, and {' and '.join(changed)} "
-            "would change how many there are: resume with the same, or start a new run."
+            f"{start.path} has a schedule ({' and '.join(config.schedules)}) over its gradient steps, whose number "
+            f"{' and '.join(changed)} would change: resume with the same settings, or start a new run."
         )

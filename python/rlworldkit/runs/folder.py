@@ -72,8 +72,8 @@ def move_aside(parent: Path, later: Iterable[Path], records: Iterable[Path]) -> 
             path.rename(folder / path.name)
     except OSError as error:
         raise UsageError(
-            f"What {parent} holds of later steps could not be moved into a subfolder ({reason(error)}): make room, or "
-            "move it away."
+            f"Files of later steps in {parent} could not be moved into a subfolder ({reason(error)}): make room, or "
+            "move them away."
         ) from error
     return folder
 

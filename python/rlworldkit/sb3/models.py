@@ -118,8 +118,8 @@ def load_model(
                 raise Unreadable((str(error).splitlines() or [type(error).__name__])[0]) from error
         if PLAIN not in files:
             raise UsageError(
-                f"{path} has no {PLAIN}, so that only pickles hold its settings, and these can execute anything: "
-                "add --trust if you trust whoever made it."
+                f"{path} has no {PLAIN}: its settings are pickled, and unpickling can run arbitrary code: add "
+                "--trust if you trust its source."
             )
         return _plain(path, files, env, device, rates or {}, changes or {})
 

@@ -92,10 +92,10 @@ def read_sweep(program: Program, file: Path, flags: Mapping[str, Any]) -> Sweep:
     if not sweep.space:
         raise UsageError(f"{file} searches nothing: give a setting or a price a list of values, or a range.")
     if options.steps is None and options.core_hours is None:
-        raise UsageError(f"{file} has no end: give it steps or core_hours.")
+        raise UsageError(f"{file} has no budget: give it steps or core_hours.")
     if options.objective in _IN_PRICES and any(name.startswith(_PRICE) for name in sweep.space):
         raise UsageError(
-            f"{file}: {options.objective} is in the prices of each trial: take {EVALUATE}return, in those of the game."
+            f"{file}: {options.objective} uses the prices of each trial: take {EVALUATE}return, in the game's prices."
         )
     return sweep
 

@@ -274,7 +274,7 @@ def test_a_run_goes_on_with_the_engine_that_it_began_with() -> None:
     for mode, began, other in (("ground_truth", "jax", "torch"), ("proxy", "torch", "jax")):
         error = run(main, "--mode", mode, "--engine", other, "--updates", "9", "--resume").refusal()
         path = f"models/ppo_{mode}.checkpoint.pth"
-        assert error == f"{path} was left by --engine {began}: go on with that, or begin anew with {other}.\n"
+        assert error == f"{path} is of --engine {began}: resume with that engine, or begin anew with {other}.\n"
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def _compiled(source: str) -> bytes:
         made = _run(*words, given=source)
         if made.returncode:
             reason = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
-            raise UsageError(f"{made.args[0]} does not compile the engine ({reason}): name another in CC")
+            raise UsageError(f"{made.args[0]} cannot compile the engine ({reason}): name another in CC")
         return library.read_bytes()
 
 

@@ -48,7 +48,7 @@ def compiled(source: str, *options: str) -> tuple[str, str]:
         log = _text(program, "ProgramLog")
         if code:
             reason = (log.strip().splitlines() or [f"code {code}"])[0]
-            raise UsageError(f"NVRTC does not compile the engine ({reason}): choose --engine-backend xla.")
+            raise UsageError(f"NVRTC cannot compile the engine ({reason}): choose --engine-backend xla.")
         return _text(program, "PTX"), log
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
