@@ -65,7 +65,7 @@ lint: $(VENV)/.all ## ruff, mypy, the import contracts and the ceilings of size
 MKDOCS := env NO_MKDOCS_2_WARNING=1 JAX_PLATFORMS=cpu $(RUN) mkdocs
 
 docs: $(VENV)/.all ## build the documentation into .cache/site; a broken link is an error
-	@$(call clocked,Building the documentation (ten seconds to a minute)) $(MKDOCS) build --strict --quiet
+	@$(call clocked,Building the documentation (ten seconds to a minute)) $(MKDOCS) build --strict
 
 # Some pages: make docs-output DOCS_FLAGS="tutorials/change-a-reward --leave-out 'train|compare'"
 docs-output: $(VENV)/.all ## run the commands of the pages, and write anew what they show (ten minutes)
