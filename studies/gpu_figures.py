@@ -66,7 +66,7 @@ def seeds(number: int, games: int, vmapped: bool) -> dict[str, Any]:
             runners = made.train(runners, jnp.int32(1))[0]
         return jax.block_until_ready(runners)
 
-    program = timing.Program(call, made.runners, 0.0, made.compile_seconds, 0)
+    program = timing.TimedProgram(call, made.runners, 0.0, made.compile_seconds, 0)
     return _measured(program, number * config.batch_size)
 
 
@@ -91,7 +91,7 @@ def _config(games: int, network: str, dtype: Any) -> Any:  # noqa: ANN401 - Trai
     )
 
 
-def _measured(program: Any, steps: int) -> dict[str, Any]:  # noqa: ANN401 - Program, whose module needs JAX
+def _measured(program: Any, steps: int) -> dict[str, Any]:  # noqa: ANN401 - TimedProgram, whose module needs JAX
     import jax
 
     from rlworldkit.bench.timing import calls_per_second

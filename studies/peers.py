@@ -26,7 +26,7 @@ from rlparity.io.console import open_console
 from rlworldkit.bench import env as env_bench
 from rlworldkit.bench import train as train_bench
 from rlworldkit.bench.records import Record, as_json, as_row, plain_record
-from rlworldkit.bench.timing import Program, calls_per_second
+from rlworldkit.bench.timing import TimedProgram, calls_per_second
 from rlworldkit.cli.outputs import JSON_HELP, OUTPUT, fail, write_output
 from rlworldkit.jax.env import JaxEnv, StepOutput
 from rlworldkit.jax.xla import prefer_wide_vectors
@@ -199,7 +199,7 @@ def measure(env: JaxEnv, config: TrainConfig, repetitions: int) -> Iterator[Reco
 def beside(
     names: tuple[str, str, str],
     num_envs: int,
-    programs: tuple[Program[Any], Program[Any]],
+    programs: tuple[TimedProgram[Any], TimedProgram[Any]],
     steps: int,
     repetitions: int,
 ) -> Iterator[Record]:

@@ -14,17 +14,17 @@ from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.show.play.app import PlayApp
-from rlworldkit.show.play.game import Table
+from rlworldkit.show.play.game import PlayEngine
 from rlworldkit.show.play.panes import layout_of
-from rlworldkit.show.play.session import Session
+from rlworldkit.show.play.session import PlaySession
 from rlworldkit.show.watch.controls import Controls
 
 
 def draw(path: Path, seed: int, step: int) -> None:
     """Draw the game after ``step`` steps; raises ParityError for a bad file."""
     player = AgentPlayer(read_agent(WORLD, path))
-    with closing(Table(WORLD, "swift")) as table, TemporaryDirectory() as folder:
-        session = Session(table, seed, Path(folder) / "game.json", player)
+    with closing(PlayEngine(WORLD, "swift")) as engine, TemporaryDirectory() as folder:
+        session = PlaySession(engine, seed, Path(folder) / "game.json", player)
         while len(session.game.turns) < step:
             if session.game.ending:
                 session.next_game()
@@ -35,7 +35,7 @@ def draw(path: Path, seed: int, step: int) -> None:
         write_svg("play_terminal.svg", asyncio.run(_screen(session)))
 
 
-async def _screen(session: Session) -> str:
+async def _screen(session: PlaySession) -> str:
     """Take an SVG screenshot of the smallest playable screen."""
     app = PlayApp(session, Controls(4))
     async with app.run_test(size=layout_of(session, large=False).size) as pilot:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from rlworldkit.bench.env import STEPS_PER_CALL, Play, one_step
 from rlworldkit.bench.records import Record
-from rlworldkit.bench.timing import Program, alone, compile_program
+from rlworldkit.bench.timing import TimedProgram, alone, compile_program
 from rlworldkit.jax.env import JaxEnv, State
 
 
@@ -37,7 +37,7 @@ def measure(env: JaxEnv, boards: Iterable[tuple[str, State]], repetitions: int) 
     """
     on_cpu = jax.default_backend() == "cpu"
     clock, unit = (time.process_time, "cpu_second") if on_cpu else (time.perf_counter, "second")
-    program: Program[Turns] | None = None
+    program: TimedProgram[Turns] | None = None
     for name, states in boards:
         start = _start(states)
         games = len(start.last.seen)

@@ -15,7 +15,7 @@ from rlworldkit.bench import timing
 from rlworldkit.bench.train import compiled as compiled_update
 
 PRICED = PROGRAM.world.with_prices({"food": 2})
-NO_TIME = timing.Program(lambda carry: carry, 0, 0.0, 0.0, 0)
+NO_TIME = timing.TimedProgram(lambda carry: carry, 0, 0.0, 0.0, 0)
 """A program that takes no time."""
 
 

@@ -22,7 +22,7 @@ from goodharts.torch_env.rewards import Rewards
 from goodharts.torch_env.tables import PRICES
 from rlworldkit.bench.env import step_operations
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
-from rlworldkit.jax.threefry import Draws, Seed
+from rlworldkit.jax.threefry import EventDraws, Seed
 
 EDGES = [0, 1, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**62]
 NUMBERS = np.array([sign * edge + by for edge in EDGES for sign in (1, -1) for by in (-1, 0, 1)], np.int64)
@@ -51,7 +51,7 @@ def test_G9_every_reward_is_a_whole_number_divided_and_rounded_once() -> None:
 @pytest.mark.parametrize("counts", [(0, 0), (1, 0), (256, 256), (300, 400), (8000, 8000)])
 def test_G3_any_number_of_items_is_placed_in_as_many_rounds_as_it_takes(counts: tuple[int, int]) -> None:
     keys, event = np.array([[5, 6], [7, 8]], np.uint32), np.array([0, 9], np.uint32)
-    draws = Draws(Seed(*map(jnp.asarray, keys.T)), jnp.asarray(event))
+    draws = EventDraws(Seed(*map(jnp.asarray, keys.T)), jnp.asarray(event))
     food, poison = (jnp.full(2, count, jnp.int32) for count in counts)
     episode = jax.jit(place)(draws, food, poison)
     words = np.asarray(draws.words(3, 100_000))

@@ -14,7 +14,7 @@ from hackmatrix.jax_env.bitboard import Cells
 from hackmatrix.jax_env.random import PAIRED, Site, cell_words, pick, pick_several
 from rlworldkit.bench.env import random_valid_actions
 from rlworldkit.jax.target import tracing_for
-from rlworldkit.jax.threefry import Draws, Seed
+from rlworldkit.jax.threefry import EventDraws, Seed
 
 GAMES, CELLS = 256, 36
 LARGEST = 2**32 - 1
@@ -60,7 +60,7 @@ def test_the_cells_with_the_smallest_words_are_picked(drawn: tuple[Any, ...], pl
 @pytest.mark.parametrize("platform", ["cpu", "tpu"])
 def test_cells_have_the_words_of_their_indices(platform: str) -> None:
     low = jnp.arange(GAMES, dtype=jnp.uint32)
-    draws = Draws(Seed(low, low + 7), low % 5)
+    draws = EventDraws(Seed(low, low + 7), low % 5)
     with tracing_for(platform):
         words = np.asarray(cell_words(draws, Site.WARP, 3)).reshape(*PAIRED.shape, GAMES)
     for cell in (0, 1, 17, 34, 35):

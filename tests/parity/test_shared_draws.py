@@ -38,7 +38,7 @@ def generator(seed: int = 7, turn: int = 3, **sites: int) -> SharedGenerator:
 
 def test_words_are_those_that_rlworldkit_has_at_the_same_address() -> None:
     seed, index = 5 + (9 << 32), np.arange(6, dtype=np.uint32)
-    theirs = threefry.Draws(threefry.Seed(jnp.uint32(5), jnp.uint32(9)), jnp.uint32(3))
+    theirs = threefry.EventDraws(threefry.Seed(jnp.uint32(5), jnp.uint32(9)), jnp.uint32(3))
     for site in (0, 2):
         words = Draws(*(word[None] for word in draws_of(seed, 3))).words(index, site)
         assert words.tolist() == [int(theirs.word(site, int(each))) for each in index]

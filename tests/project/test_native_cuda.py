@@ -43,7 +43,7 @@ static struct { unsigned x; } blockIdx, threadIdx, gridDim;
 GAMES, BLOCKS = 50, 7
 
 
-def play(kernel: cuda.Kernel, folder: Path, blocks: int, threads: int, *arrays: NDArray[Any]) -> None:
+def play(kernel: cuda.CudaKernel, folder: Path, blocks: int, threads: int, *arrays: NDArray[Any]) -> None:
     """Play a kernel, one thread after another."""
     library = folder / f"{kernel.name}.so"
     if not library.exists():

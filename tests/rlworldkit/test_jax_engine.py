@@ -21,7 +21,7 @@ from rlworldkit.jax.engine_backend import AUTO, NATIVE, VARIABLE, on_backend
 from rlworldkit.jax.env import StepOutput
 from rlworldkit.jax.marks import Marks, collecting, mark, packed, words_so_far
 from rlworldkit.jax.native import compiler
-from rlworldkit.jax.threefry import Draws, Seed, below, next_seed, trainer_seeds
+from rlworldkit.jax.threefry import EventDraws, Seed, below, next_seed, trainer_seeds
 
 
 class MarkedOrchard(OrchardJaxEnv):
@@ -154,19 +154,19 @@ class DrawingOrchard(OrchardJaxEnv):
     phase_names = ("walk", "rest", "never")
 
     def phases(self, state: Orchard, action: Array) -> dict[str, tuple[Array, Orchard, Marks]]:
-        draws = Draws(Seed(*state.seed), state.turn.astype(jnp.uint32) + 7)
+        draws = EventDraws(Seed(*state.seed), state.turn.astype(jnp.uint32) + 7)
 
         def walk(index: Array, _: Array) -> Array:
             word = draws.word(1, index)
             draws.note("WALK", 8, index.astype(jnp.uint32), word, lambda: word % 2 == 0)
             return index
 
-        def rest(draws: Draws) -> Array:
+        def rest(draws: EventDraws) -> Array:
             words, indices = draws.words(2, 4), jnp.arange(4, dtype=jnp.uint32)[:, None]
             draws.note("REST", 4, indices, words, lambda: indices == 3)
             return draws.event_number
 
-        def rests(wanted: Array, draws: Draws) -> Array:
+        def rests(wanted: Array, draws: EventDraws) -> Array:
             return where_wanted(wanted, rest, draws, draws.event_number, chunk=1)
 
         repeat(8, walk, jnp.int32(0))
@@ -210,7 +210,7 @@ def test_a_harness_is_told_which_lines_make_what_differs(hp: int, fields: list[s
 
 
 def test_a_word_has_one_address_however_it_is_asked_for() -> None:
-    draws = Draws(Seed(*map(jnp.uint32, split(SEEDS[-1]))), jnp.uint32(5))
+    draws = EventDraws(Seed(*map(jnp.uint32, split(SEEDS[-1]))), jnp.uint32(5))
     expected = [output(SEEDS[-1], (5, (9 << 16) + index // 2))[index % 2] for index in range(12, 18)]
     assert [int(draws.word(9, index)) for index in range(12, 18)] == expected
     assert draws.words(9, 6, group=2).tolist() == expected

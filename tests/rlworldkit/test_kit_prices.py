@@ -27,9 +27,9 @@ from rlworldkit.envs.spaces import env_id
 from rlworldkit.jax import engine as jax_engine
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.params import MLP, save_params
-from rlworldkit.show.play.game import Table
+from rlworldkit.show.play.game import PlayEngine
 from rlworldkit.show.play.panes import title
-from rlworldkit.show.play.session import Session
+from rlworldkit.show.play.session import PlaySession
 
 OTHERS = {"fruit": 0.3, "sting": "-2"}
 FACTORS = {"step": 1, "fruit": 3, "sting": 4}
@@ -127,8 +127,8 @@ def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsy
     assert said.endswith(data["episodes"][0]["verdict"])
     assert data["episodes"][0]["verdict"].endswith("return 4.500")
 
-    with closing(Table(WORLD.with_prices({"step": 0.5}), "plain")) as table:
-        session = Session(table, 3, trace)
+    with closing(PlayEngine(WORLD.with_prices({"step": 0.5}), "plain")) as engine:
+        session = PlaySession(engine, 3, trace)
         session.act(5)
         assert str(title(session, "", 80)).startswith("game 3, step 1, prices step 0.5 ")
         session.keep()

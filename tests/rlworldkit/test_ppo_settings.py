@@ -18,7 +18,7 @@ from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.networks import network_of
-from rlworldkit.ppo.optimizer import Rates, optimizer_of, rates_at
+from rlworldkit.ppo.optimizer import UpdateRates, optimizer_of, rates_at
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
 from rlworldkit.ppo.ppo import collect_rollout, evaluate, learn, ppo_loss, samples_of
 from rlworldkit.ppo.program import compile_training
@@ -90,9 +90,9 @@ def rolled(**settings: Any) -> tuple[TrainConfig, TrainState, Samples]:  # noqa:
     return config, fresh(config.value_head).train_state.replace(tx=optimizer_of(config)), played()
 
 
-def loss_of(config: TrainConfig, state: TrainState, samples: Samples, rates: Rates | None = None) -> LossStats:
+def loss_of(config: TrainConfig, state: TrainState, samples: Samples, rates: UpdateRates | None = None) -> LossStats:
     @jax.jit
-    def loss(rates: Rates | None, samples: Samples) -> LossStats:
+    def loss(rates: UpdateRates | None, samples: Samples) -> LossStats:
         return ppo_loss(state.params, state.apply_fn, samples, config, WORLD, rates)[1]
 
     stats: LossStats = loss(rates, samples)
@@ -164,7 +164,7 @@ class TestRates:
         config, state, samples = rolled()
         drawn = jax.random.uniform(jax.random.key(0), samples.advantage.shape)
         samples = samples._replace(transition=samples.transition._replace(log_prob=samples.transition.log_prob - drawn))
-        wide, narrow = (loss_of(config, state, samples, Rates(clip, 0.5)) for clip in (0.9, 0.1))
+        wide, narrow = (loss_of(config, state, samples, UpdateRates(clip, 0.5)) for clip in (0.9, 0.1))
         assert float(wide.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.9).mean()))
         assert float(narrow.clip_frac) == pytest.approx(float((jnp.exp(drawn) - 1 > 0.1).mean()))
         parts = narrow.pg_loss + 0.5 * narrow.value_loss - 0.5 * narrow.entropy

@@ -16,7 +16,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from rlparity.errors import UsageError
 from rlworldkit.jax import program_cache, trace_cache
-from rlworldkit.jax.trace_cache import Program, load_or_trace
+from rlworldkit.jax.trace_cache import TracedProgram, load_or_trace
 
 
 class Pair(NamedTuple):
@@ -37,7 +37,7 @@ class Tracer:
         following, drawn = jax.random.split(key)
         return Pair(following, {"shifted": jax.random.normal(drawn, (3,)) + shift})
 
-    def program(self, about: str = "a program", package: str = "rlparity", args: tuple[Any, ...] = ()) -> Program:
+    def program(self, about: str = "a program", package: str = "rlparity", args: tuple[Any, ...] = ()) -> TracedProgram:
         """The function as a new process would get it."""
         traced = jax.jit(lambda key, shift: self(key, shift))
         return load_or_trace(traced, *(args or ARGS), about=[about], packages=[package])
@@ -64,7 +64,7 @@ def tracer() -> Tracer:
     return Tracer()
 
 
-def result(program: Program) -> bytes:
+def result(program: TracedProgram) -> bytes:
     out: Pair = program.compile()(*ARGS)
     return np.asarray(jax.random.key_data(out.key)).tobytes() + np.asarray(out.values["shifted"]).tobytes()
 

@@ -24,9 +24,9 @@ from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import play_episodes
 from rlworldkit.render.window import Window
 from rlworldkit.show.play.app import PlayApp
-from rlworldkit.show.play.game import Table
+from rlworldkit.show.play.game import PlayEngine
 from rlworldkit.show.play.panes import layout_of
-from rlworldkit.show.play.session import Session
+from rlworldkit.show.play.session import PlaySession
 from rlworldkit.show.watch.controls import Controls
 from rlworldkit.show.watch.frames import frames
 
@@ -93,8 +93,8 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
 
 def test_a_game_is_played_by_keys_saved_and_viewed(params: Path, tmp_path: Path) -> None:
     trace = tmp_path / "game.json"
-    with contextlib.closing(Table(WORLD, "plain")) as table:
-        session = Session(table, 3, trace, AgentPlayer(read_agent(WORLD, params), Choice(LIKELIEST)))
+    with contextlib.closing(PlayEngine(WORLD, "plain")) as engine:
+        session = PlaySession(engine, 3, trace, AgentPlayer(read_agent(WORLD, params), Choice(LIKELIEST)))
 
         async def played() -> list[str]:
             app = PlayApp(session, Controls(4))

@@ -15,7 +15,7 @@ from goodharts.jax_env.tables import Variant
 from goodharts.rules import NUM_CELLS
 from rlworldkit.jax.batching import where_wanted, while_loop
 from rlworldkit.jax.marks import mark
-from rlworldkit.jax.threefry import Draws
+from rlworldkit.jax.threefry import EventDraws
 
 ATTEMPTS = 64
 """Draws that look for an empty cell before the lowest empty cell is taken."""
@@ -25,7 +25,7 @@ _CHUNK = 8
 """Chunk of games whose whole grid is searched, which happens only when the grid is nearly full."""
 
 
-def new_episode(draws: Draws, variant: Variant) -> State:
+def new_episode(draws: EventDraws, variant: Variant) -> State:
     """Games with counts and places by G3, before a life begins in them."""
     numbers = variant.numbers
     if variant.evaluating:
@@ -52,7 +52,7 @@ class _Placement(NamedTuple):
     cell: Array
 
 
-def place(draws: Draws, food_count: Array, poison_count: Array) -> State:
+def place(draws: EventDraws, food_count: Array, poison_count: Array) -> State:
     """Place food, poison and then the agent in the distinct cells of PLACE, in order of first appearance (G3)."""
     items = food_count + poison_count
     games = jnp.arange(len(items))[:, None]

@@ -5,7 +5,7 @@ from enum import IntEnum
 import jax.numpy as jnp
 from jax import Array
 
-from rlworldkit.jax.threefry import Draws, below
+from rlworldkit.jax.threefry import EventDraws, below
 
 
 class Site(IntEnum):
@@ -22,11 +22,11 @@ _OTHER_BITS = 18
 """Number of bits of a word below the 14 bits of a cell."""
 
 
-def drawn_cells(draws: Draws, site: Site, count: int, group: Array | int = 0) -> Array:
+def drawn_cells(draws: EventDraws, site: Site, count: int, group: Array | int = 0) -> Array:
     """The cells of the ``count`` words of a site from index ``count * group`` on: int32 (n, count)."""
     return (draws.words(site, count, group) >> _OTHER_BITS).astype(jnp.int32).T
 
 
-def between(draws: Draws, site: Site, low: int, high: int) -> Array:
+def between(draws: EventDraws, site: Site, low: int, high: int) -> Array:
     """A number in low … high from a site's first word, int32 (n,)."""
     return low + below(draws.word(site, 0), high - low + 1)

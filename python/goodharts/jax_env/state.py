@@ -8,7 +8,7 @@ from jax import Array
 from goodharts.jax_env.grid import WORDS
 from goodharts.rules import SIZE
 from rlworldkit.jax.int64_pair import Int64Pair
-from rlworldkit.jax.threefry import Draws, Seed
+from rlworldkit.jax.threefry import EventDraws, Seed
 
 
 class State(NamedTuple):
@@ -37,9 +37,9 @@ class State(NamedTuple):
         """Move the agents to these cells (n,)."""
         return self._replace(x=cell % SIZE, y=cell // SIZE)
 
-    def draws(self) -> Draws:
+    def draws(self) -> EventDraws:
         """The random words of the latest step's event (G10)."""
-        return Draws(self.key, self.event)
+        return EventDraws(self.key, self.event)
 
 
 def blank(games: int) -> State:

@@ -19,14 +19,14 @@ from hackmatrix.jax_env.state import Snapshot
 from hackmatrix.jax_env.tables import EnemyType
 from rlworldkit.jax.batching import computed_once, repeat, while_loop
 from rlworldkit.jax.marks import mark
-from rlworldkit.jax.threefry import Draws, below
+from rlworldkit.jax.threefry import EventDraws, below
 
 ROUNDS = max(enemy.speed for enemy in tables.ENEMIES)
 """E4: movement rounds, as many as the fastest enemy has moves."""
 
 
 def enemy_turn(
-    now: Snapshot, wanted: Array, draws: Draws, note: Callable[[str, Array, Snapshot], Snapshot]
+    now: Snapshot, wanted: Array, draws: EventDraws, note: Callable[[str, Array, Snapshot], Snapshot]
 ) -> Snapshot:
     """Run the enemy turn where ``wanted`` (bool) holds; ``note`` takes and returns the snapshot after each phase."""
     skipped = wanted & now.step_active  # E1
@@ -74,7 +74,7 @@ class _Movers(NamedTuple):
     """The enemies that have attacked this turn; they stay where they are."""
 
 
-def move_enemies(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
+def move_enemies(now: Snapshot, runs: Array, draws: EventDraws) -> Snapshot:
     """E4: the movement rounds."""
     # timers and stuns do not change before E12, and those that have either neither act nor move
     able = ~(bb.is_nonzero(now.timer) | now.stunned)
@@ -112,7 +112,7 @@ def move_enemies(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
     return now._replace(hp=hp, **{name: getattr(movers, name) for name in planes})
 
 
-def _act(now: Snapshot, movers: _Movers, enemy: Cells, round_number: Array, draws: Draws) -> tuple[_Movers, Array]:
+def _act(now: Snapshot, movers: _Movers, enemy: Cells, round_number: Array, draws: EventDraws) -> tuple[_Movers, Array]:
     """E5-E9 for one enemy (a set of one cell, or empty); the second result is whether it attacks (bool)."""
     player = bb.single(now.player)
     attacks = bb.overlaps(bb.neighbours(enemy), player)  # E5
@@ -191,7 +191,7 @@ def _nearest_neighbour(now: Snapshot, steps: list[Cells], free: Cells) -> Cells:
     return best
 
 
-def spawn_transmissions(now: Snapshot, runs: Array, draws: Draws) -> Snapshot:
+def spawn_transmissions(now: Snapshot, runs: Array, draws: EventDraws) -> Snapshot:
     """E10, E11: one scheduled transmission when it is due, then the pending siphon spawns."""
     on_time = runs & (now.turn >= now.next_scheduled_task_turn)
     due = on_time & ~now.scheduled_tasks_disabled  # E10

@@ -21,7 +21,7 @@ from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action
 from rlworldkit.jax.batching import batch_native, choose, computed_once, where_wanted
 from rlworldkit.jax.marks import Marks, collecting, mark, words_so_far
-from rlworldkit.jax.threefry import Draws, Seed, below, next_seed
+from rlworldkit.jax.threefry import EventDraws, Seed, below, next_seed
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -55,7 +55,7 @@ _BONUSES = {"credits": 10, "energy": 11, "data_siphons": 1}
 
 def _start_of_game(seed: Seed) -> dict[str, Array]:
     """B1: the player's corner and bonus, under the names of a snapshot."""
-    draws = Draws(seed, jnp.zeros_like(seed.low))
+    draws = EventDraws(seed, jnp.zeros_like(seed.low))
     corner = bb.index_of(pick(bb.CORNERS, cell_words(draws, Site.START)))
     mark("R5.cell", lambda: jnp.ones(corner.shape, bool))
     bonus = below(draws.word(Site.BONUS, 0), 3)
@@ -78,7 +78,7 @@ def _new_game(seed: Seed, start: Mapping[str, Any]) -> State:
 def _enter_stage(state: State, wanted: Array) -> State:
     """B2-B8 in the games where ``wanted`` holds: a new board and an empty history."""
     now = state.now
-    draws = Draws(state.seed, state.event_number)
+    draws = EventDraws(state.seed, state.event_number)
     needs = stage.Needs(now.player, now.enemies, now.transmissions, now.stage, draws)
     # traced for its shapes only: the marks of this trace must not be collected with those of the game
     shapes, _ = jax.eval_shape(collecting(stage.generate), needs)
@@ -100,7 +100,7 @@ def _aim(now: Snapshot, action: Array, program: Array, warped: bb.Cells) -> tupl
     return blow._replace(removed=blow.removed | attack.removed, hit=blow.hit | attack.hit), target
 
 
-def _act(now: Snapshot, action: Array, valid: Array, draws: Draws) -> tuple[Snapshot, Array, Array, Array, Array]:
+def _act(now: Snapshot, action: Array, valid: Array, draws: EventDraws) -> tuple[Snapshot, Array, Array, Array, Array]:
     """The player's action, its cost included and UNDO's restoring excluded (V, S, P, C3).
 
     Returns the snapshot after it, kills and pickups (int32), whether it completed the stage (bool), and the amount
@@ -149,7 +149,7 @@ def _play(given: State, action: Array, note: Note = lambda *phase: phase[2]) -> 
     event_number = given.event_number + valid.astype(jnp.uint32)  # R3
     mark("R3", lambda: valid)
     mark("R3.wrapped", lambda: valid & (event_number == 0))
-    draws = Draws(given.seed, event_number)
+    draws = EventDraws(given.seed, event_number)
     undone = valid & (action == Action.UNDO)
     waits = action == Action.WAIT
     mark("P-WAIT", lambda: valid & waits)

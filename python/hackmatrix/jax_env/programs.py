@@ -21,7 +21,7 @@ from hackmatrix.jax_env.state import Snapshot, State, blank_snapshot
 from hackmatrix.jax_env.tables import Action, EnemyType
 from rlworldkit.jax.batching import choose, computed_once, run_if, while_loop
 from rlworldkit.jax.marks import mark
-from rlworldkit.jax.threefry import Draws, below
+from rlworldkit.jax.threefry import EventDraws, below
 
 Move = Callable[[Cells], Cells]
 
@@ -93,7 +93,7 @@ def pay(now: Snapshot, action: Array, valid: Array) -> Snapshot:
     return now._replace(credits=jnp.maximum(now.credits - credits, 0), energy=jnp.maximum(now.energy - energy, 0))
 
 
-def warp_target(now: Snapshot, program: Array, draws: Draws) -> Cells:
+def warp_target(now: Snapshot, program: Array, draws: EventDraws) -> Cells:
     """WARP: the cell of a uniform enemy or transmission (empty where the program is another)."""
     wanted = program == Action.WARP
     targets = (now.enemies | now.transmissions).where(wanted)
@@ -149,7 +149,7 @@ def crash_blocks(now: Snapshot, program: Array) -> Snapshot:
     return now._replace(**bb.clear({name: getattr(now, name) for name in fields}, gone))
 
 
-def poly(now: Snapshot, program: Array, draws: Draws) -> tuple[Snapshot, Array]:
+def poly(now: Snapshot, program: Array, draws: EventDraws) -> tuple[Snapshot, Array]:
     """POLY: every enemy becomes a uniform other type and keeps the damage it took; returns the kills."""
     wanted = program == Action.POLY
 

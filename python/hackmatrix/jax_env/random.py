@@ -16,7 +16,7 @@ from hackmatrix.rules import NUM_CELLS
 from rlworldkit.jax.batching import computed_once, repeat
 from rlworldkit.jax.marks import is_collecting_words
 from rlworldkit.jax.target import in_rows, is_tracing_for
-from rlworldkit.jax.threefry import Draws
+from rlworldkit.jax.threefry import EventDraws
 
 Site = IntEnum(
     "Site",
@@ -40,7 +40,7 @@ def cell_index(group: Array | int, cell: Array) -> Array:
     return group * np.uint32(NUM_CELLS) + cell
 
 
-def cell_words(draws: Draws, site: Array | int, group: Array | int = 0) -> Array:
+def cell_words(draws: EventDraws, site: Array | int, group: Array | int = 0) -> Array:
     """uint32 words at ``cell_index(group, cell)``, in the order of ``PAIRED``: (2, cells / 2, *batch).
 
     site, group: constant or of the batch shape. For a TPU the words have the games in rows (``in_rows``).
@@ -50,12 +50,12 @@ def cell_words(draws: Draws, site: Array | int, group: Array | int = 0) -> Array
     return draws.word_pairs(site, NUM_CELLS // 2, group)
 
 
-def note_word(draws: Draws, site: int, index: Array | int, word: Array, used: Callable[[], Array]) -> None:
+def note_word(draws: EventDraws, site: int, index: Array | int, word: Array, used: Callable[[], Array]) -> None:
     """Tell a debugger that a rule draws a word where ``used`` gives true; word: of any shape (..., games)."""
     draws.note(Site(site).name, _NUM_INDICES, index, word, used)
 
 
-def note_cells(draws: Draws, site: int, words: Array, cells: Callable[[], Cells], group: Array | int = 0) -> None:
+def note_cells(draws: EventDraws, site: int, words: Array, cells: Callable[[], Cells], group: Array | int = 0) -> None:
     """Tell a debugger that a rule draws those of the ``cell_words`` that belong to a set of cells."""
     if is_collecting_words():
         index = cell_index(jnp.asarray(group, jnp.uint32), _paired_like(words))

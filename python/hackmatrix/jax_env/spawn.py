@@ -12,7 +12,7 @@ from hackmatrix.jax_env.random import Site, cell_words, note_cells, note_word, p
 from hackmatrix.jax_env.state import BLANK_SNAPSHOT
 from rlworldkit.jax.batching import while_loop
 from rlworldkit.jax.marks import mark
-from rlworldkit.jax.threefry import Draws, below
+from rlworldkit.jax.threefry import EventDraws, below
 
 
 class SpawnResult(NamedTuple):
@@ -39,7 +39,7 @@ def spawn(
     player: Cells,
     stoppers: Cells,
     transmissions: Cells,
-    draws: Draws,
+    draws: EventDraws,
     cell_site: int,
     how_many: Array,
     scheduled: Array | None = None,

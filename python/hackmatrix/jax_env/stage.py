@@ -18,7 +18,7 @@ from hackmatrix.jax_env.tables import MAX_POINTS, SPAWN_COUNT, scheduled_task_in
 from hackmatrix.rules import NUM_PROGRAMS
 from rlworldkit.jax.batching import computed_once, while_loop
 from rlworldkit.jax.marks import mark
-from rlworldkit.jax.threefry import Draws, below
+from rlworldkit.jax.threefry import EventDraws, below
 
 MAX_ATTEMPTS = 100
 """B6: attempts 0-99; after that the stage has no blocks."""
@@ -34,7 +34,7 @@ class Needs(NamedTuple):
     enemies: Cells
     transmissions: Cells
     stage: Array
-    draws: Draws
+    draws: EventDraws
 
 
 class _Contents(NamedTuple):
@@ -65,7 +65,7 @@ def _how_many(word: Array) -> Array:
     return _FEWEST_BLOCKS + below(word, _BLOCK_COUNTS)
 
 
-def _place_blocks(free: Cells, exit_cell: Cells, draws: Draws, attempt: Array, done: Array) -> tuple[Cells, Array]:
+def _place_blocks(free: Cells, exit_cell: Cells, draws: EventDraws, attempt: Array, done: Array) -> tuple[Cells, Array]:
     """B4: the blocks of several attempts, and whether B6 accepts each; done: an earlier attempt was accepted."""
     word = draws.word(Site.BLOCK_COUNT, attempt)
     how_many, words = _how_many(word), cell_words(draws, Site.BLOCK_CELL, attempt)
@@ -80,7 +80,7 @@ def _place_blocks(free: Cells, exit_cell: Cells, draws: Draws, attempt: Array, d
     return blocks, valid
 
 
-def _layout(free: Cells, exit_cell: Cells, draws: Draws) -> _Layout:
+def _layout(free: Cells, exit_cell: Cells, draws: EventDraws) -> _Layout:
     """B4 and B6: the first valid attempt, or no blocks. Several attempts run at once on a new leading axis."""
     batch = free.word.shape
 
@@ -121,7 +121,7 @@ def _nth_unused(used: Array, n: Array) -> Array:
     return lax.population_count(~left & (left - np.uint32(1))).astype(jnp.int32)
 
 
-def _draw_block(is_block: Array, used: Array, draws: Draws, index: Array) -> tuple[Array, ...]:
+def _draw_block(is_block: Array, used: Array, draws: EventDraws, index: Array) -> tuple[Array, ...]:
     """B5: content of one block, drawn at one index: is it a question, is it a program, points, program, spawn count."""
     sites = np.array([Site.QUESTION, Site.DATA, Site.POINTS, Site.PROGRAM], np.uint32)
     question, data, point, unused = draws.word(jnp.asarray(sites).reshape(-1, *(1,) * index.ndim), index)
@@ -136,7 +136,7 @@ def _draw_block(is_block: Array, used: Array, draws: Draws, index: Array) -> tup
     return below(question, 10) == 0, is_program, points, program, spawn_count
 
 
-def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
+def _fill_blocks(layout: _Layout, draws: EventDraws) -> _Contents:
     """B5: what the blocks hold, in row-major order."""
     none = layout.blocks ^ layout.blocks
     blank = {name: getattr(BLANK_SNAPSHOT, name) for name in _Contents._fields}
@@ -169,7 +169,7 @@ def _fill_blocks(layout: _Layout, draws: Draws) -> _Contents:
     return contents
 
 
-def _resources(cells: Cells, draws: Draws) -> tuple[Number, Number]:
+def _resources(cells: Cells, draws: EventDraws) -> tuple[Number, Number]:
     """B7: the credits and the energy of the cells without block and exit."""
     words = {site: cell_words(draws, site) for site in (Site.AMOUNT, Site.RESOURCE)}
     for site in words:

@@ -10,7 +10,7 @@ from jax.sharding import Mesh
 
 from rlparity import World
 from rlworldkit.bench.records import Record
-from rlworldkit.bench.timing import Program, alone, compile_program
+from rlworldkit.bench.timing import TimedProgram, alone, compile_program
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.switches import training_switches
@@ -79,7 +79,7 @@ def measure(world: World, num_envs: int, repetitions: int) -> Iterator[Record]:
 
 
 @training_switches()
-def compiled(env: JaxEnv, num_envs: int, *, compact: bool = False) -> Program[Play]:
+def compiled(env: JaxEnv, num_envs: int, *, compact: bool = False) -> TimedProgram[Play]:
     """Compile a program of ``STEPS_PER_CALL`` steps of every game; raises UsageError as ``measure`` does."""
     mesh = parallel.mesh_of_all_devices(num_envs)
     step = one_step(env, mesh, compact=compact)

@@ -21,7 +21,7 @@ Carry = TypeVar("Carry")
 
 
 @dataclass(frozen=True, slots=True)
-class Program(Generic[Carry]):
+class TimedProgram(Generic[Carry]):
     """A compiled function from a carry to the next carry, its first carry, and the costs of compiling it.
 
     trace_seconds: tracing and lowering to StableHLO. compile_seconds: XLA's compilation, never from a cache.
@@ -35,7 +35,7 @@ class Program(Generic[Carry]):
     peak_bytes: int
 
 
-def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> Program[Carry]:
+def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> TimedProgram[Carry]:
     """Trace, lower and compile ``function`` for carries (pytrees) shaped like ``carry``, from scratch.
 
     Neither the disk cache nor anything that this process traced or compiled before is used.
@@ -49,13 +49,13 @@ def compile_program(function: Callable[[Carry], Carry], carry: Carry) -> Program
         compiled = time.perf_counter()
     memory = executable.memory_analysis()
     used = memory.argument_size_in_bytes + memory.output_size_in_bytes + memory.temp_size_in_bytes
-    return Program(executable, carry, traced - start, compiled - traced, used - memory.alias_size_in_bytes)
+    return TimedProgram(executable, carry, traced - start, compiled - traced, used - memory.alias_size_in_bytes)
 
 
 Clock = Callable[[], float]
 
 
-def calls_per_second(program: Program[Carry], clock: Clock = time.perf_counter) -> Iterator[float]:
+def calls_per_second(program: TimedProgram[Carry], clock: Clock = time.perf_counter) -> Iterator[float]:
     """Yield samples without end: calls per second of ``clock`` of a program, each with the carry of the last call.
 
     Two calls before the first sample are not counted: one warms up, and the time of the other decides how many calls
@@ -77,7 +77,7 @@ def calls_per_second(program: Program[Carry], clock: Clock = time.perf_counter) 
 def alone(
     name: str,
     num_envs: int,
-    program: Program[Carry],
+    program: TimedProgram[Carry],
     steps: int,
     repetitions: int,
     clock: Clock = time.perf_counter,

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from rlparity import World
 from rlworldkit.bench.records import Record
-from rlworldkit.bench.timing import Program, alone, compile_program
+from rlworldkit.bench.timing import TimedProgram, alone, compile_program
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import training_switches
@@ -19,7 +19,7 @@ from rlworldkit.ppo.program import make_train
 from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner, shardings_of
 
 
-class Training(NamedTuple):
+class TrainingCarry(NamedTuple):
     """Carry from one update to the next, with the metrics of the last update, so that XLA must compute them.
 
     num_updates (int32, always 1) and prices are arguments as in a real run, not constants that XLA could use.
@@ -50,7 +50,7 @@ def one_update(config: TrainConfig) -> TrainConfig:
 
 
 @training_switches()
-def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:
+def compiled(env: JaxEnv, config: TrainConfig) -> TimedProgram[TrainingCarry]:
     """Compile one update as a program; raises UsageError if the games cannot be split over the devices."""
     mesh = parallel.mesh_of_all_devices(config.num_envs)
     train = make_train(config, env, mesh)
@@ -60,8 +60,8 @@ def compiled(env: JaxEnv, config: TrainConfig) -> Program[Training]:
     stats_shape = jax.eval_shape(train, runner, num_updates)[1]
     stats = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), stats_shape)
 
-    def update(carry: Training) -> Training:
+    def update(carry: TrainingCarry) -> TrainingCarry:
         runner, stats = train(carry.runner, carry.num_updates, config.num_updates, carry.prices)
         return carry._replace(runner=runner, stats=stats)
 
-    return compile_program(update, Training(runner, stats, num_updates, jnp.asarray(env.prices)))
+    return compile_program(update, TrainingCarry(runner, stats, num_updates, jnp.asarray(env.prices)))

@@ -24,7 +24,7 @@ from rlworldkit.render.show import show_of
 from rlworldkit.show.watch.controls import FASTEST, SLOWEST, Controls
 
 if TYPE_CHECKING:
-    from rlworldkit.show.play.session import Session
+    from rlworldkit.show.play.session import PlaySession
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
@@ -39,20 +39,20 @@ def main(program: Program, argv: Sequence[str]) -> int:
     _check_terminal()
     # Imported only now, so that a mistaken command line fails at once.
     from rlworldkit.show.play.app import PlayApp
-    from rlworldkit.show.play.game import Table
+    from rlworldkit.show.play.game import PlayEngine
     from rlworldkit.show.play.panes import layout_of
-    from rlworldkit.show.play.session import Session
+    from rlworldkit.show.play.session import PlaySession
 
     world = program.world_of(args.mode, args.agent).with_prices(read_prices(args.price, args.prices))
     player = None if args.agent is None else players.player_of(world, args.agent, args)
     chosen: list[str] = []
     args.engine = players.engine_of(world, args.engine, chosen.append)
-    with closing(Table(world, args.engine)) as table:
-        session = Session(table, args.seed, args.save, player)
+    with closing(PlayEngine(world, args.engine)) as engine:
+        session = PlaySession(engine, args.seed, args.save, player)
         require_room(open_console(), "playing", layout_of(session, large=False).size)
         print(*chosen, sep="\n", end="\n" * len(chosen), file=sys.stderr)
         with players.playing(program, [args.engine]):  # before the screen is taken over
-            table.look(session.game, int(session.game.mask.argmax()))
+            engine.look(session.game, int(session.game.mask.argmax()))
         app = PlayApp(session, Controls(args.speed))
         try:
             failure = app.run()
@@ -75,7 +75,7 @@ def _shows(program: Program, path: Path) -> str:
     return f"{program.typed(word, path)} {what}"
 
 
-def _keep(program: Program, session: Session) -> None:
+def _keep(program: Program, session: PlaySession) -> None:
     """Save the unsaved game; if no file can be written, the error contains the whole game."""
     try:
         session.keep()

@@ -61,7 +61,7 @@ def _counted(episodes: Iterable[PageEpisode], advance: Advance) -> Iterator[Page
 def _of_agent(program: Program, world: World, args: argparse.Namespace, command: str) -> Page:
     """Page of an agent's games; for a run, its furthest agent's games and its curves, or only what it has of both."""
     from rlparity.viewer.page import Page
-    from rlworldkit.show.pages.agent import Games, agent_page
+    from rlworldkit.show.pages.agent import GameRange, agent_page
     from rlworldkit.show.pages.run import curves
 
     world = world.with_prices(read_prices(args.price, args.prices))
@@ -73,7 +73,7 @@ def _of_agent(program: Program, world: World, args: argparse.Namespace, command:
         print(f"{args.path} has no agent yet: the page shows the curves alone.", file=sys.stderr)
         return Page(headline=f"{name}: no agent yet", sides=(), episodes=(), command=command, curves=drawn)
     player = players.player_of(world, args.path, args)
-    games = Games(args.seed, args.episodes, players.engine_of(world, args.engine), args.max_steps)
+    games = GameRange(args.seed, args.episodes, players.engine_of(world, args.engine), args.max_steps)
     caption = players.caption_of(world, player)
     return replace(agent_page(world, f"{name}, {caption}" if is_run else caption, player, games, command), curves=drawn)
 

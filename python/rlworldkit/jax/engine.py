@@ -18,7 +18,7 @@ from rlparity.adapters.jax_lines import lines_that_differ
 from rlparity.threefry import seed_pairs, seeds_of
 from rlworldkit.jax import engine_programs as programs
 from rlworldkit.jax.engine_backend import on_backend
-from rlworldkit.jax.engine_programs import MarkCounts, Observed, StepArrays
+from rlworldkit.jax.engine_programs import MarkCounts, ObservationArrays, StepArrays
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
 from rlworldkit.jax.switches import fixed_switches, switch
@@ -48,7 +48,7 @@ class JaxEngine(BatchEngine):
         self._is_original = np.arange(width) < games
         self._arrays: Mapping[str, Array] | None = None
         self._computes_arrays = False
-        self._begun: tuple[bytes, bool, tuple[State, Observed, StepArrays, MarkCounts]] | None = None
+        self._begun: tuple[bytes, bool, tuple[State, ObservationArrays, StepArrays, MarkCounts]] | None = None
         self._resting: tuple[frozenset[int], State] = frozenset(), None
         # placeholders until the first reset: their marks do not count
         no_seeds, uncounted = np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_)
@@ -203,7 +203,7 @@ class JaxEngine(BatchEngine):
             ).compile()
         return _PROGRAMS[key](self._prices, *args)
 
-    def _placed(self, made: tuple[State, Observed, MarkCounts], slots: Slots) -> NDArray[Any]:
+    def _placed(self, made: tuple[State, ObservationArrays, MarkCounts], slots: Slots) -> NDArray[Any]:
         """Store new states, count their marks, and return the observations of ``slots``."""
         self._state, self._observed, fired = jax.block_until_ready(made)
         self._begun = self._arrays = None
@@ -248,7 +248,7 @@ def _narrowed(facts: Any) -> NDArray[Any]:
 
 
 def _draws(words: Mapping[str, NDArray[np.uint32]]) -> Iterator[Draw]:
-    """Yield the draws that ``Draws.note`` recorded, from the words (indices, 3) of each site."""
+    """Yield the draws that ``EventDraws.note`` recorded, from the words (indices, 3) of each site."""
     for site, rows in words.items():
         for index in np.flatnonzero(rows[:, 0]).tolist():
             _, event, word = rows[index].tolist()

@@ -22,7 +22,7 @@ _MIN_CHUNK, _CHUNK_SHARE = 8, 128
 """Games are restarted in chunks of ``_MIN_CHUNK``, or of one game in ``_CHUNK_SHARE`` if that is more."""
 
 
-class Observed(NamedTuple):
+class ObservationArrays(NamedTuple):
     """Observations, masks, seeds and facts of the games (n, …) between steps."""
 
     observation: Array
@@ -49,7 +49,7 @@ def with_prices(
     return function(env.with_prices(prices), marks, *args)
 
 
-def reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, Observed, MarkCounts]:
+def reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, ObservationArrays, MarkCounts]:
     """Start games from their seeds."""
     state, fired = _on_games(env.reset, marks)(seeds)
     return state, *observe(env, marks, state, counted, fired)
@@ -57,7 +57,7 @@ def reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[Stat
 
 def restart(
     env: JaxEnv, marks: Marks, before: State, state: State, wanted: Array, counted: Array
-) -> tuple[State, Observed, MarkCounts]:
+) -> tuple[State, ObservationArrays, MarkCounts]:
     """Start the games that follow those of ``before`` where ``wanted``; elsewhere keep ``state``."""
     state, fired = _next_games(env, marks, before, state, wanted)
     return state, *observe(env, marks, state, counted, fired)
@@ -65,7 +65,7 @@ def restart(
 
 def step(
     env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
-) -> tuple[State, Observed, StepArrays, MarkCounts]:
+) -> tuple[State, ObservationArrays, StepArrays, MarkCounts]:
     """Play one step of every game."""
     step, fired = _on_games(env.step, marks)(state, actions)
     observed, counts = observe(env, marks, step.final, counted, fired)
@@ -74,7 +74,7 @@ def step(
 
 def step_restarting(
     env: JaxEnv, marks: Marks, state: State, actions: Array, counted: Array
-) -> tuple[State, Observed, StepArrays, MarkCounts]:
+) -> tuple[State, ObservationArrays, StepArrays, MarkCounts]:
     """Play one step of every game, and start the next game where one ended."""
     if marks:  # a mark that fires in the step and in the restart counts twice
         step, fired = _on_games(env.step, marks)(state, actions)
@@ -106,10 +106,10 @@ def state_arrays(env: JaxEnv, marks: Marks, state: State) -> Mapping[str, Array 
 
 def observe(
     env: JaxEnv, marks: Marks, state: State, counted: Array, fired: MarkCounts = None
-) -> tuple[Observed, MarkCounts]:
+) -> tuple[ObservationArrays, MarkCounts]:
     """Observe all games, and count the marks that fired here or before (``fired``) in the games ``counted``."""
     observation, more = _on_games(env.observe, marks)(state)
-    observed = Observed(observation, jax.vmap(env.mask)(state), jax.vmap(env.seed)(state), _facts(env, state))
+    observed = ObservationArrays(observation, jax.vmap(env.mask)(state), jax.vmap(env.seed)(state), _facts(env, state))
     total = [jnp.sum(each * counted[:, None], axis=0, dtype=jnp.int32) for each in (fired, more) if each is not None]
     return observed, sum(total[1:], start=total[0]) if total else None
 

@@ -207,7 +207,7 @@ class JaxEnv(ABC):
     def phases(self, state: State, action: Array) -> Mapping[str, tuple[Array, State, Marks]]:
         """The phases of ``step`` by name: whether each happened (bool), the state after it, and ``words_so_far()``.
 
-        For debuggers. A world that does not record its random words (``Draws.note``) has none to list.
+        For debuggers. A world that does not record its random words (``EventDraws.note``) has none to list.
         """
         raise NotImplementedError
 

@@ -2,7 +2,7 @@
 
 The code of a rule calls ``mark("E9", lambda: condition)``. The call costs nothing, not even tracing, unless the
 traced function is wrapped in ``collecting``. ``batching`` carries marks out of loops and conditionals.
-For debuggers, the random words that rules draw are collected in the same way (``Draws.note``), in place of
+For debuggers, the random words that rules draw are collected in the same way (``EventDraws.note``), in place of
 marks.
 """
 
@@ -16,7 +16,7 @@ from jax import Array
 from rlworldkit.jax.switches import holding
 
 Marks = dict[str, Array]
-"""Whether each mark fired, bool of the batch shape, by name; or words (games, indices, 3) by site (``Draws.note``)."""
+"""Whether each mark fired, bool of the batch shape, by name; or words (games, indices, 3) by site (``EventDraws``)."""
 
 _collected: ContextVar[Marks | None] = ContextVar("collected", default=None)
 _collects_words: ContextVar[bool] = ContextVar("collects_words", default=False)

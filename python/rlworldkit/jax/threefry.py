@@ -27,7 +27,7 @@ class Seed(NamedTuple):
     high: Array
 
 
-class Draws(NamedTuple):
+class EventDraws(NamedTuple):
     """The random words of one event of one game; both leaves have the batch shape."""
 
     seed: Seed

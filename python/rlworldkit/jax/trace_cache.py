@@ -44,7 +44,7 @@ _SETTINGS = (*RECORDED, *FIXED)
 """The settings of JAX that change what is traced."""
 
 
-class Program(NamedTuple):
+class TracedProgram(NamedTuple):
     """A traced function: the shapes of its results, and ``compile``, which returns the compiled function."""
 
     results: Tree
@@ -64,7 +64,7 @@ def without_collector() -> Iterator[None]:
 
 
 @without_collector()
-def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages: Iterable[str]) -> Program:
+def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages: Iterable[str]) -> TracedProgram:
     """Trace a jitted function for arguments like ``args``, or load its trace from the cache.
 
     The function may depend on nothing but its arguments, the sources of ``packages`` and of rlworldkit, and ``about``:
@@ -81,7 +81,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     names = tuple(packages)
     if program_cache.path_of("") is None or not names:
         lowered = function.lower(*args)
-        return Program(lowered.out_info, partial(_compiled, lowered))
+        return TracedProgram(lowered.out_info, partial(_compiled, lowered))
     leaves, tree = jax.tree.flatten(args)
     # how a leaf is spread over the devices of a mesh; None for a leaf on a single device
     shardings = [getattr(leaf, "sharding", None) for leaf in leaves]
@@ -106,7 +106,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
         return lambda *args: on_leaves(*jax.tree.leaves(args))
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
-    return Program(jax.tree.unflatten(exported.out_tree, results), compile_it)
+    return TracedProgram(jax.tree.unflatten(exported.out_tree, results), compile_it)
 
 
 def _compiled(lowered: Lowered) -> Compiled:

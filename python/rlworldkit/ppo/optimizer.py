@@ -12,7 +12,7 @@ from rlworldkit.ppo.config import GRADIENT_STEPS, TrainConfig
 ADAM_EPSILON = 1e-5
 
 
-class Rates(NamedTuple):
+class UpdateRates(NamedTuple):
     """Rates that may change from update to update. learning_rate: None if the optimizer has its own."""
 
     clip_eps: Array | float
@@ -20,7 +20,7 @@ class Rates(NamedTuple):
     learning_rate: Array | float | None = None
 
 
-def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | None = None) -> Rates:
+def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | None = None) -> UpdateRates:
     """Rates of the update that begins after ``step`` gradient steps: linear from the first update to the last.
 
     num_updates: the number of updates of the run; None: ``config.num_updates``.
@@ -31,7 +31,7 @@ def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | 
     def between(first: float, last: float | None) -> Array | float:
         return first if last is None else first + (last - first) * jnp.minimum(done, 1.0)
 
-    return Rates(
+    return UpdateRates(
         between(config.clip_eps, config.clip_eps_end),
         between(config.ent_coef, config.ent_coef_end),
         None if optimizer_has_rate(config) else between(config.learning_rate, config.learning_rate_end),

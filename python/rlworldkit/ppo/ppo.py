@@ -23,7 +23,7 @@ from rlworldkit.jax.exact import rounded
 from rlworldkit.ppo import curriculum, parallel
 from rlworldkit.ppo.config import BATCH, LEVELS, MINIBATCH, NO_CURRICULUM, TrainConfig
 from rlworldkit.ppo.metrics import metrics_of_rollout, metrics_of_step
-from rlworldkit.ppo.optimizer import Rates, rates_at
+from rlworldkit.ppo.optimizer import UpdateRates, rates_at
 from rlworldkit.ppo.params import Params
 from rlworldkit.ppo.state import (
     EpisodeInfo,
@@ -183,7 +183,7 @@ def ppo_loss(
     samples: Samples,
     config: TrainConfig,
     env: JaxEnv,
-    rates: Rates | None = None,
+    rates: UpdateRates | None = None,
     is_sorted: bool = False,
 ) -> tuple[Array, LossStats]:
     """Compute the loss of a minibatch, with the action mask that was in force when each action was chosen.
@@ -192,7 +192,7 @@ def ppo_loss(
     ``apply``: that of an ``ActorCritic``. ``rates``: those of the update; None: those of the settings.
     ``is_sorted``: whether samples are sorted by ``JaxEnv.sort_key``.
     """
-    clip_eps, ent_coef, *_ = rates or Rates(config.clip_eps, config.ent_coef)
+    clip_eps, ent_coef, *_ = rates or UpdateRates(config.clip_eps, config.ent_coef)
     transition = samples.transition
     obs, known = env.expand(transition.obs), env.privileges(transition.obs)
     logits, value_outputs = apply(params, obs, known, is_sorted, method="outputs")
@@ -273,7 +273,7 @@ def update_epoch(
     config: TrainConfig,
     env: JaxEnv,
     mesh: Mesh | None = None,
-    rates: Rates | None = None,
+    rates: UpdateRates | None = None,
     sort_key: Array | None = None,
 ) -> tuple[TrainState, LossStats]:
     """Make one pass over ``samples`` in shuffled minibatches, with a gradient step each; stats are means over them.

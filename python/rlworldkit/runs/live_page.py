@@ -77,9 +77,9 @@ class LivePage:
         """Start the page's server; raises UsageError if this computer allows no listening socket."""
         try:
             try:
-                server = _Server((_HOST, self.port), self._handler())
+                server = _PageServer((_HOST, self.port), self._handler())
             except OSError:
-                server = _Server((_HOST, 0), self._handler())
+                server = _PageServer((_HOST, 0), self._handler())
         except OSError as error:
             raise UsageError(f"The dashboard cannot listen on {_HOST} ({error.strerror}): train without it.") from None
         self._server, self.port = server, server.server_address[1]
@@ -163,7 +163,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-class _Server(ThreadingHTTPServer):
+class _PageServer(ThreadingHTTPServer):
     """HTTP server that reports an error of the page once, and ignores those that clients cause."""
 
     daemon_threads = True

@@ -11,8 +11,8 @@ from hackmatrix.rules import COMPONENT_UNIT, NUM_ACTIONS
 from hackmatrix.world import WORLD
 from rlworldkit.agents.agent import Agent, AgentPlayer
 from rlworldkit.agents.choice import LIKELIEST, Choice
-from rlworldkit.show.play.game import Table, signed
-from rlworldkit.show.play.session import Session
+from rlworldkit.show.play.game import PlayEngine, signed
+from rlworldkit.show.play.session import PlaySession
 
 _STEP, _CELL = (
     price.default * COMPONENT_UNIT for price in PRICES if price.name in ("step_penalty", "distance_shaping")
@@ -22,22 +22,22 @@ NEARER = f"{signed(_STEP + _CELL)} = {signed(_STEP)} step_penalty, {signed(_CELL
 
 
 @pytest.fixture(scope="session")
-def table(swift_built: None) -> Iterator[Table]:
-    table = Table(WORLD, "swift")
-    yield table
-    table.close()
+def engine(swift_built: None) -> Iterator[PlayEngine]:
+    engine = PlayEngine(WORLD, "swift")
+    yield engine
+    engine.close()
 
 
 @pytest.fixture
-def session(table: Table, tmp_path: Path) -> Session:
+def session(engine: PlayEngine, tmp_path: Path) -> PlaySession:
     """Game 7, which is saved in a folder of the test."""
-    return Session(table, 7, tmp_path / "game.json")
+    return PlaySession(engine, 7, tmp_path / "game.json")
 
 
 @pytest.fixture
-def advised(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Session:
+def advised(engine: PlayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PlaySession:
     """Game 7 with an agent that likes each action half as much as the one before; saved under a short name."""
     monkeypatch.chdir(tmp_path)
     logits = -np.log(2) * np.arange(NUM_ACTIONS, dtype=np.float32)
     agent = Agent(lambda seen, mask: (np.tile(logits, (len(seen), 1)), np.zeros(len(seen), np.float32)))
-    return Session(table, 7, Path("game.json"), AgentPlayer(agent, Choice(LIKELIEST)))
+    return PlaySession(engine, 7, Path("game.json"), AgentPlayer(agent, Choice(LIKELIEST)))

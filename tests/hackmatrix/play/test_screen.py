@@ -14,14 +14,14 @@ from rlparity import EngineError
 from rlparity.core.trace import read_trace
 from rlworldkit.show.play.app import PlayApp
 from rlworldkit.show.play.dialogs import COMMANDS, help_text
-from rlworldkit.show.play.game import Table
-from rlworldkit.show.play.session import Session
+from rlworldkit.show.play.game import PlayEngine
+from rlworldkit.show.play.session import PlaySession
 from rlworldkit.show.watch.controls import Controls
 
 WIDTH, HEIGHT = 80, 24
 
 
-def drive(session: Session, act: Callable[[Pilot[EngineError]], Awaitable[object]]) -> PlayApp:
+def drive(session: PlaySession, act: Callable[[Pilot[EngineError]], Awaitable[object]]) -> PlayApp:
     """Show a session on a screen, and act on it."""
 
     async def run() -> PlayApp:
@@ -33,18 +33,18 @@ def drive(session: Session, act: Callable[[Pilot[EngineError]], Awaitable[object
     return asyncio.run(run())
 
 
-def test_every_action_and_every_command_has_a_key_of_its_own_and_the_help_fits(table: Table) -> None:
-    assert len(table.panels.keys) == NUM_ACTIONS
-    keys = [*table.panels.keys, *(key for command in COMMANDS for key in command.key.split(","))]
+def test_every_action_and_every_command_has_a_key_of_its_own_and_the_help_fits(engine: PlayEngine) -> None:
+    assert len(engine.panels.keys) == NUM_ACTIONS
+    keys = [*engine.panels.keys, *(key for command in COMMANDS for key in command.key.split(","))]
     assert len(set(keys)) == len(keys)
-    assert all(len(sign) == 1 for sign in table.panels.signs)
-    lines = help_text(table.panels, "hackmatrix-7.json").plain.splitlines()
+    assert all(len(sign) == 1 for sign in engine.panels.signs)
+    lines = help_text(engine.panels, "hackmatrix-7.json").plain.splitlines()
     assert len(lines) < HEIGHT
     assert max(map(len, lines)) <= WIDTH
     assert all(any(command.description in line for line in lines) for command in COMMANDS)
 
 
-def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised: Session) -> None:
+def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised: PlaySession) -> None:
     lines: list[str] = []
 
     async def act(pilot: Pilot[EngineError]) -> None:
@@ -68,7 +68,7 @@ def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_saves_and_leaves(session: Session, number: signal.Signals) -> None:
+def test_a_signal_saves_and_leaves(session: PlaySession, number: signal.Signals) -> None:
     async def act(pilot: Pilot[EngineError]) -> None:
         await pilot.press("up")
         os.kill(os.getpid(), number)

@@ -12,8 +12,8 @@ from hackmatrix.explain.play import explained_steps
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, NUM_ACTIONS, SIPHON
 from rlparity.core.trace import read_trace
 from rlparity.errors import UsageError
-from rlworldkit.show.play.game import PlayedGame, Table
-from rlworldkit.show.play.session import NO_AGENT, Session
+from rlworldkit.show.play.game import PlayedGame, PlayEngine
+from rlworldkit.show.play.session import NO_AGENT, PlaySession
 from tests.hackmatrix.rules.blocks import data
 from tests.hackmatrix.rules.builders import rich
 from tests.hackmatrix.rules.movers import coming, daemon, glitch, virus
@@ -24,7 +24,7 @@ from .conftest import NEARER
 UP, DOWN, LEFT, RIGHT = range(len(MOVES))
 
 
-def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engine(session: Session) -> None:
+def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engine(session: PlaySession) -> None:
     board, siphon = "M1: 0–3 move up, down, left, right: the neighbour cell", "M2: 4 siphon: "
     refusals = (DOWN, "the board ends there (M1)", board), (SIPHON, "no data siphon is held (M2)", siphon)
     for action, reason, rule in refusals:
@@ -43,7 +43,7 @@ def test_an_invalid_action_is_refused_with_its_reason_and_never_reaches_the_engi
     assert session.game.ending is None
 
 
-def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> None:
+def test_a_look_shows_what_would_come_and_enter_plays_it(session: PlaySession) -> None:
     session.toggle_looking()
     assert "a look knows what chance will bring" in " ".join(session.message.lines)
     session.press(UP)
@@ -61,7 +61,7 @@ def test_a_look_shows_what_would_come_and_enter_plays_it(session: Session) -> No
     assert not session.is_looking
 
 
-def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: Session) -> None:
+def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: PlaySession) -> None:
     advised.toggle_agent()
     advised.let_agent_act()
     advised.let_agent_act()
@@ -76,7 +76,7 @@ def test_the_agent_plays_on_until_its_key_or_any_action_takes_over(advised: Sess
     assert (advised.agent_plays, advised.message.is_refusal) == (False, True), "a mistyped one takes over as well"
 
 
-def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
+def test_a_saved_game_replays_to_the_same_components(advised: PlaySession) -> None:
     for _ in range(6):
         advised.act(UP if advised.game.mask[UP] else RIGHT)
         advised.toggle_agent()
@@ -91,7 +91,7 @@ def test_a_saved_game_replays_to_the_same_components(advised: Session) -> None:
     assert len(steps) == len(advised.game.turns) == 12
 
 
-def test_what_was_done_since_is_saved_and_nothing_is_not(session: Session) -> None:
+def test_what_was_done_since_is_saved_and_nothing_is_not(session: PlaySession) -> None:
     session.save()
     session.keep()
     assert session.message.is_refusal
@@ -105,8 +105,8 @@ def test_what_was_done_since_is_saved_and_nothing_is_not(session: Session) -> No
     assert session.message.is_refusal
 
 
-def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(table: Table, tmp_path: Path) -> None:
-    session = Session(table, 2**64 - 1, tmp_path / "game.json")
+def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(engine: PlayEngine, tmp_path: Path) -> None:
+    session = PlaySession(engine, 2**64 - 1, tmp_path / "game.json")
     while not session.game.ending:  # nobody survives walking to and fro
         session.act(next(action for action in (UP, DOWN, LEFT, RIGHT) if session.game.mask[action]))
     first = session.path
@@ -124,17 +124,17 @@ def test_at_the_end_the_game_is_saved_and_the_next_seed_is_one_key_away(table: T
     assert session.saved.keys() == {first, session.path}
 
 
-def test_a_default_name_is_one_that_no_file_has(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_default_name_is_one_no_file_has(engine: PlayEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("hackmatrix-7.json", "hackmatrix-7-2.json", "hackmatrix-7-3.json"):
-        path = Session(table, 7).path
+        path = PlaySession(engine, 7).path
         assert path == Path(name)
         path.touch()
 
 
-def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path: Path) -> None:
+def test_a_game_that_cannot_be_saved_is_said_and_goes_on(engine: PlayEngine, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    session = Session(table, 7, tmp_path / "file" / "game.json")
+    session = PlaySession(engine, 7, tmp_path / "file" / "game.json")
     session.act(UP)
     session.save()
     assert session.message.is_refusal
@@ -148,31 +148,31 @@ def test_a_game_that_cannot_be_saved_is_said_and_goes_on(table: Table, tmp_path:
 SEEDS = st.integers(0, 2**64 - 1)
 
 
-def course(random: np.random.Generator, table: Table, seed: int, steps: int) -> list[PlayedGame]:
-    games = [table.start(seed)]
+def course(random: np.random.Generator, engine: PlayEngine, seed: int, steps: int) -> list[PlayedGame]:
+    games = [engine.start(seed)]
     while len(games) <= steps and games[-1].mask.any():
-        games.append(table.play(games[-1], int(random.choice(np.flatnonzero(games[-1].mask)))))
+        games.append(engine.play(games[-1], int(random.choice(np.flatnonzero(games[-1].mask)))))
     return games
 
 
 @settings(max_examples=10, deadline=None)
 @given(SEEDS, st.integers(0, 2**32 - 1), st.integers(0, 12))
-def test_what_a_look_shows_is_what_playing_then_gives(table: Table, seed: int, choices: int, steps: int) -> None:
+def test_what_a_look_shows_is_what_playing_then_gives(engine: PlayEngine, seed: int, choices: int, steps: int) -> None:
     random = np.random.default_rng(choices)
-    here = course(random, table, seed, steps)[-1]
-    seen = [table.look(here, int(action)) for action in np.flatnonzero(here.mask)]
+    here = course(random, engine, seed, steps)[-1]
+    seen = [engine.look(here, int(action)) for action in np.flatnonzero(here.mask)]
     if seen:
         chosen = int(random.integers(len(seen)))
-        played = table.play(here, int(np.flatnonzero(here.mask)[chosen]))
+        played = engine.play(here, int(np.flatnonzero(here.mask)[chosen]))
         assert played.state == seen[chosen].state
         assert played.components == seen[chosen].components
         np.testing.assert_array_equal(played.mask, seen[chosen].mask)
         np.testing.assert_array_equal(played.observation, seen[chosen].observation)
 
 
-def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(table: Table) -> None:
+def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(engine: PlayEngine) -> None:
     """Then the game that is played is moved too, and must be put back."""
-    engine = table.engine
+    guarded = engine.engine
     everything = rich(
         *(virus(2, 5), daemon(5, 2), glitch(4, 4), coming("virus", 0, 0, turns=3)),
         *(data(3, 3, points=4), data(4, 4, points=4)),
@@ -182,10 +182,10 @@ def test_a_look_leaves_the_game_alone_even_where_no_action_is_invalid(table: Tab
         siphoned=((0, 5),),
         stage=2,
     )
-    game = table.start(0)
-    engine.set_state([{**everything, "history": everything}], np.array([0]))
-    before = engine.get_state(np.array([0]))
-    assert engine.mask()[0].all(), [ACTIONS[action] for action in np.flatnonzero(~engine.mask()[0])]
+    game = engine.start(0)
+    guarded.set_state([{**everything, "history": everything}], np.array([0]))
+    before = guarded.get_state(np.array([0]))
+    assert guarded.mask()[0].all(), [ACTIONS[action] for action in np.flatnonzero(~guarded.mask()[0])]
     for action in range(0, NUM_ACTIONS, 3):
-        table.look(game, action)
-        assert engine.get_state(np.array([0])) == before
+        engine.look(game, action)
+        assert guarded.get_state(np.array([0])) == before

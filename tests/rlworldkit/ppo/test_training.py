@@ -12,7 +12,7 @@ import pytest
 
 from rlparity.errors import ParityError, UsageError
 from rlworldkit.jax import program_cache
-from rlworldkit.jax.trace_cache import Program
+from rlworldkit.jax.trace_cache import TracedProgram
 from rlworldkit.ppo import program
 from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.loop import _metrics_since
@@ -126,9 +126,9 @@ def test_an_impossible_configuration_is_refused_before_anything_is_compiled(orch
 def test_worlds_of_one_class_share_no_kept_program(monkeypatch: pytest.MonkeyPatch) -> None:
     kept: list[list[str]] = []
 
-    def record(function: Any, *args: Any, about: list[str], packages: object) -> Program:  # noqa: ANN401 - as it is called
+    def record(function: Any, *args: Any, about: list[str], packages: object) -> TracedProgram:  # noqa: ANN401 - as called
         kept.append(about)
-        return Program(jax.eval_shape(function, *args), lambda: lambda *_: None)
+        return TracedProgram(jax.eval_shape(function, *args), lambda: lambda *_: None)
 
     monkeypatch.setattr(program, "load_or_trace", record)
     monkeypatch.setattr(program, "init_runner", lambda *_: {"a runner": jnp.zeros(1)})

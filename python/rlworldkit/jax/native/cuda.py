@@ -35,7 +35,7 @@ _ESCAPED = re.compile(r"[^ !#-\[\]-~]")
 _PROGRAM = Path(__file__).with_name("gpu.cu")
 
 
-class Kernel(NamedTuple):
+class CudaKernel(NamedTuple):
     """A kernel's name, its CUDA C and the threads of a block."""
 
     name: str
@@ -50,8 +50,8 @@ class Kernels(NamedTuple):
     dtype of further outputs of ``first``, which ``rest`` reads: whether a game needs the work, and values for it.
     """
 
-    first: Kernel
-    rest: Kernel | None = None
+    first: CudaKernel
+    rest: CudaKernel | None = None
     changed: tuple[int, ...] = ()
     saved: tuple[Any, ...] = ()
 
@@ -68,7 +68,7 @@ def kernels(closed: ClosedJaxpr, outputs: tuple[int, ...]) -> Kernels:
     return Kernels(_kernel(common, len(outputs)), _kernel(rest, is_rare=True), changed, saved)
 
 
-def _kernel(closed: ClosedJaxpr, asked: int | None = None, *, is_rare: bool = False) -> Kernel:
+def _kernel(closed: ClosedJaxpr, asked: int | None = None, *, is_rare: bool = False) -> CudaKernel:
     """Make the kernel of a game; a kernel of rare work also reads the results so far, and whether a game needs it."""
     read = [f"p{place}" for place in range(len(closed.in_avals))]
     written = [f"q{place}" for place in range(len(closed.out_avals))]
@@ -82,7 +82,7 @@ def _kernel(closed: ClosedJaxpr, asked: int | None = None, *, is_rare: bool = Fa
     constants = {"KERNEL": name, "RARE": int(is_rare), "THREADS": threads, "SHARE": _RARE_SHARE}
     constants |= {key: ", ".join(words) for key, words in lists.items()}
     definitions = "".join(f"#define {key} {value}\n" for key, value in constants.items())
-    return Kernel(name, definitions + source_of(translate(closed, asked), _PROGRAM), threads)
+    return CudaKernel(name, definitions + source_of(translate(closed, asked), _PROGRAM), threads)
 
 
 def call(closed: ClosedJaxpr, outputs: tuple[int, ...], aliases: Mapping[int, int], *args: Array) -> list[Array]:
@@ -112,7 +112,7 @@ def call(closed: ClosedJaxpr, outputs: tuple[int, ...], aliases: Mapping[int, in
 
 
 def _launch(
-    kernel: Kernel,
+    kernel: CudaKernel,
     blocks: int,
     args: Sequence[Array],
     results: Sequence[jax.ShapeDtypeStruct],

@@ -20,7 +20,7 @@ SIDE_BY_SIDE = 128
 
 
 @dataclass(frozen=True)
-class Games:
+class GameRange:
     """Games to play on an engine: ``count`` of them from ``first_seed`` on, truncated after ``max_steps``."""
 
     first_seed: int
@@ -34,7 +34,7 @@ class Games:
         return f"games {self.first_seed} to {(self.first_seed + self.count - 1) % 2**64}"
 
 
-def agent_page(world: World, name: str, player: AgentPlayer, games: Games, command: str) -> Page:
+def agent_page(world: World, name: str, player: AgentPlayer, games: GameRange, command: str) -> Page:
     """Make the page of an agent called ``name``. Its games are played while its episodes are iterated.
 
     The iteration raises EngineError if the engine cannot start, or fails.
@@ -60,7 +60,7 @@ def how_it_plays(player: AgentPlayer) -> str:
     return f"The agent's actions are drawn by their probabilities, with player seed {player.choice.player_seed}."
 
 
-def played(world: World, player: AgentPlayer, games: Games) -> Iterator[PageEpisode]:
+def played(world: World, player: AgentPlayer, games: GameRange) -> Iterator[PageEpisode]:
     """Play episodes, in the order of their seeds; raises EngineError if the engine cannot start, or fails."""
     side_by_side = min(games.count, SIDE_BY_SIDE)
     with closing(Episodes(world, side_by_side, engine=games.engine, max_episode_steps=games.max_steps)) as opened:

@@ -19,9 +19,9 @@ from rlparity.errors import EngineError, UsageError
 from rlworldkit.render.display import is_room, missing_room
 from rlworldkit.render.spans import as_text
 from rlworldkit.show.play import panes
-from rlworldkit.show.play.dialogs import COMMANDS, Page, help_text
+from rlworldkit.show.play.dialogs import COMMANDS, TextScreen, help_text
 from rlworldkit.show.play.game import shortened
-from rlworldkit.show.play.session import Session
+from rlworldkit.show.play.session import PlaySession
 from rlworldkit.show.watch.controls import Controls
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -56,7 +56,7 @@ class PlayApp(App[EngineError]):
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar = [Binding("ctrl+c,ctrl+q", "quit", show=False, priority=True)]
 
-    def __init__(self, session: Session, controls: Controls) -> None:
+    def __init__(self, session: PlaySession, controls: Controls) -> None:
         # the terminal's own colours, as everywhere in this project, and no colours if NO_COLOR is set
         super().__init__(ansi_color=True)
         self.was_stopped = False
@@ -85,7 +85,7 @@ class GameScreen(Screen[None]):
 
     BINDINGS: ClassVar = [*COMMANDS]
 
-    def __init__(self, session: Session, controls: Controls) -> None:
+    def __init__(self, session: PlaySession, controls: Controls) -> None:
         super().__init__()
         self._session, self._controls = session, controls
         self._action_of_key = {key: action for action, key in enumerate(session.panels.keys)}
@@ -131,13 +131,13 @@ class GameScreen(Screen[None]):
         self._show()
 
     def action_rewards(self) -> None:
-        self._open(Page("R", panes.rewards(self._session.displayed)))
+        self._open(TextScreen("R", panes.rewards(self._session.displayed)))
 
     def action_log(self) -> None:
-        self._open(Page("L", panes.log(self._session.game), at_end=True))
+        self._open(TextScreen("L", panes.log(self._session.game), at_end=True))
 
     def action_help(self) -> None:
-        self._open(Page("question_mark", help_text(self._session.panels, shortened(self._session.path, 60))))
+        self._open(TextScreen("question_mark", help_text(self._session.panels, shortened(self._session.path, 60))))
 
     @property
     def _is_small(self) -> bool:
@@ -147,7 +147,7 @@ class GameScreen(Screen[None]):
     def _layout(self) -> panes.Layout:
         return self._much if is_room(self.size, self._much.size) else self._little
 
-    def _open(self, page: Page) -> None:
+    def _open(self, page: TextScreen) -> None:
         if self._session.agent_plays:
             self._do(self._session.toggle_agent)
         self.app.push_screen(page)

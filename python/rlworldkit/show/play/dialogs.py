@@ -30,13 +30,13 @@ COMMANDS = [Binding(keys, action, purpose, show=False, key_display=sign) for key
 """Keys of a game's screen for commands, in addition to the keys of actions."""
 
 
-class Page(ModalScreen[None]):
+class TextScreen(ModalScreen[None]):
     """A page of text that can be scrolled; Esc, Enter and q close it, and so does the key that opened it."""
 
     CSS = """
-    Page { align: center middle; background: ansi_default; }
-    Page VerticalScroll { width: 80; max-width: 100%; height: auto; max-height: 23; }
-    Page #foot { dock: bottom; height: 1; }
+    TextScreen { align: center middle; background: ansi_default; }
+    TextScreen VerticalScroll { width: 80; max-width: 100%; height: auto; max-height: 23; }
+    TextScreen #foot { dock: bottom; height: 1; }
     """
     BINDINGS: ClassVar = [Binding("escape,enter,q", "close", show=False)]
 

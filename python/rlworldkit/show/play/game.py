@@ -1,4 +1,4 @@
-"""Game that a person plays: its table on an engine, with a second game to look ahead in, its turns and its file."""
+"""Game that a person plays: its engine, with a second game to look ahead in, its turns and its file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLAYED, _AHEAD = np.array([0]), np.array([1])
 
 
 @dataclass(frozen=True)
-class Turn:
+class PlayedTurn:
     """An action, whether the agent chose it, and the reward that it earned."""
 
     action: int
@@ -55,7 +55,7 @@ class PlayedGame:
     components: Components
     earned: Components
     ending: str | None = None
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[PlayedTurn, ...] = ()
 
     def in_rewards(self, components: Components) -> list[float]:
         """Convert components, or their sums, to units of the reward."""
@@ -83,7 +83,7 @@ class PlayedGame:
         )
 
 
-class Table:
+class PlayEngine:
     """An engine of two games: the game is in slot 0, slot 1 is for looking ahead; ``close`` closes the engine.
 
     engine: name of one of the world's engines. All methods raise EngineError if it cannot start, or fails.
@@ -123,7 +123,7 @@ class Table:
             ending = ending_of(self.world, events, terminated=bool(step.terminated[place]))
         components = tuple(step.components[place].tolist())
         earned = tuple(one + more for one, more in zip(game.earned, components, strict=True))
-        turns = (*game.turns, Turn(action, by_agent, components))
+        turns = (*game.turns, PlayedTurn(action, by_agent, components))
         seen = self._seen(slot, step.observation[place])
         return PlayedGame(game.world, game.seed, *seen, components, earned, ending, turns)
 
@@ -164,7 +164,7 @@ def shortened(path: Path, room: int = LINE) -> str:
     return text if len(text) <= room else f"…{text[1 - room :]}"
 
 
-def turn_line(game: PlayedGame, number: int, turn: Turn) -> str:
+def turn_line(game: PlayedGame, number: int, turn: PlayedTurn) -> str:
     """Format a step of the log: ``step 12, you: WARP +0.29 = …``."""
     who = "agent" if turn.by_agent else "you"
     return f"step {number}, {who}: {game.world.actions[turn.action]} {earned(game, turn.components)}"

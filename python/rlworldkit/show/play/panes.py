@@ -8,7 +8,7 @@ from rich.text import Text
 from rlparity.core.prices import changed_prices, prices_note
 from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, as_text, joined, width
 from rlworldkit.show.play.game import PlayedGame, signed, turn_line
-from rlworldkit.show.play.session import Session
+from rlworldkit.show.play.session import PlaySession
 
 WIDTH = 80
 """Least number of columns that playing needs."""
@@ -29,7 +29,7 @@ class Layout:
     large: bool
 
 
-def layout_of(session: Session, *, large: bool) -> Layout:
+def layout_of(session: PlaySession, *, large: bool) -> Layout:
     """Return the layout: numbers below a large board and actions beside both, or numbers beside and actions below."""
     panels, state, count = session.panels, session.game.state, len(session.game.world.actions)
     if large and panels.large_size:
@@ -42,7 +42,7 @@ def layout_of(session: Session, *, large: bool) -> Layout:
     return Layout((columns, 3 + max(len(lines), len(numbers) + panels.beside + 2) + rows), rows, large=False)
 
 
-def title(session: Session, pace: str, width: int) -> Text:
+def title(session: PlaySession, pace: str, width: int) -> Text:
     """Render the game, its phase, and the keys that are most useful now, in one line."""
     game = session.game
     doing, keys = "", "? help  Tab look ahead  q leave"
@@ -60,7 +60,7 @@ def title(session: Session, pace: str, width: int) -> Text:
     return Text.assemble((text, "bold reverse" if session.is_looking else "bold"), keys.rjust(room))
 
 
-def status(session: Session, *, large: bool) -> Text:
+def status(session: PlaySession, *, large: bool) -> Text:
     """Render the numbers and the rewards; in the small layout also the actions that are shown beside the board."""
     game, panels = session.displayed, session.panels
     numbers = panels.numbers(game.state, large=large)
@@ -73,7 +73,7 @@ def status(session: Session, *, large: bool) -> Text:
     return as_text([*map(joined, numbers), *moves, step, episode])
 
 
-def actions(session: Session, layout: Layout) -> Text:
+def actions(session: PlaySession, layout: Layout) -> Text:
     """Render actions with key, cost and validity: all in one column, with full reasons, or the others in several."""
     count = len(session.game.world.actions)
     if layout.large:
@@ -82,7 +82,7 @@ def actions(session: Session, layout: Layout) -> Text:
     return as_text([joined(entries[row :: layout.rows], 1) for row in range(layout.rows)])
 
 
-def message(session: Session) -> Text:
+def message(session: PlaySession) -> Text:
     """Render the message to the player: two lines at most."""
     style = BAD if session.message.is_refusal else "cyan" if session.preview else ""
     return as_text([[(line, style)] for line in session.message.lines])
@@ -112,7 +112,7 @@ def _sum(game: PlayedGame, components: tuple[int, ...]) -> str:
     return signed(game.in_rewards((sum(components),))[0])
 
 
-def _entry(session: Session, action: int, *, large: bool = False, costs: bool = True) -> Line:
+def _entry(session: PlaySession, action: int, *, large: bool = False, costs: bool = True) -> Line:
     """Render key, name, cost and note of an action, in reverse video if the action is previewed."""
     names = session.game.world.actions
     entry = [
@@ -127,7 +127,7 @@ def _entry(session: Session, action: int, *, large: bool = False, costs: bool = 
     return [(text, "reverse") for text, _ in entry] if is_previewed else entry
 
 
-def _note(session: Session, action: int, *, large: bool) -> Span:
+def _note(session: PlaySession, action: int, *, large: bool) -> Span:
     """Render the probability with which the agent takes a valid action, or the obstacle to an invalid one."""
     against = session.obstacle(action)
     if against is None:

@@ -13,7 +13,7 @@ from rlparity.errors import UsageError
 from rlparity.tools.rules import rule_text
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.render.panels import Obstacle
-from rlworldkit.show.play.game import LINE, PlayedGame, Table, last_turn, outlook, save, shortened, unused
+from rlworldkit.show.play.game import LINE, PlayedGame, PlayEngine, last_turn, outlook, save, shortened, unused
 from rlworldkit.show.watch.frames import decide
 
 NO_AGENT = "There is no agent at hand: start with --agent FILE to have one."
@@ -41,20 +41,22 @@ class Preview:
     ahead: PlayedGame | None
 
 
-class Session:
-    """Games of one table, one after another, from that of ``seed`` on.
+class PlaySession:
+    """Games on one engine, one after another, from that of ``seed`` on.
 
     target: file of the first game, with the next games beside it; None: ``WORLD-SEED.json`` in the working directory.
     player: an agent and how it chooses; None: there is none.
 
-    panels: the table's. game: the current game. path: of its file. saved: verdict of each saved game, by file.
+    panels: of the engine. game: the current game. path: of its file. saved: verdict of each saved game, by file.
     is_looking: whether action keys preview an action instead of playing it. preview: the previewed action, if any.
     message: to the player. agent_plays: whether the agent plays. decision: the agent's; None without one or at the end.
     """
 
-    def __init__(self, table: Table, seed: int, target: Path | None = None, player: AgentPlayer | None = None) -> None:
-        self._table, self._target, self._player = table, target, player
-        self.panels, self._world = table.panels, table.world
+    def __init__(
+        self, engine: PlayEngine, seed: int, target: Path | None = None, player: AgentPlayer | None = None
+    ) -> None:
+        self._engine, self._target, self._player = engine, target, player
+        self.panels, self._world = engine.panels, engine.world
         self.saved: dict[Path, str] = {}
         self._begin(seed, target)
 
@@ -63,7 +65,7 @@ class Session:
         self._saved_turns = 0
         self.is_looking = self.agent_plays = False
         self.preview: Preview | None = None
-        self._arrive(self._table.start(seed))
+        self._arrive(self._engine.start(seed))
         saving = f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in"
         self.message = Message((saving, shortened(self.path)))
 
@@ -93,7 +95,7 @@ class Session:
             self.preview = Preview(action, None)
             self._refuse(f"{self._world.actions[action]} cannot be played: {reason}.", reason.rules)
             return
-        ahead = self._table.look(self.game, action)
+        ahead = self._engine.look(self.game, action)
         self.preview = Preview(action, ahead)
         self.message = Message(outlook(self.panels, self.game, ahead))
 
@@ -153,7 +155,7 @@ class Session:
             self._refuse(f"{self._world.actions[action]} is refused: {reason}. The game is as it was.", reason.rules)
             return
         self.is_looking, self.preview = False, None
-        self._arrive(self._table.play(self.game, action, by_agent=by_agent))
+        self._arrive(self._engine.play(self.game, action, by_agent=by_agent))
         self.message = Message((last_turn(self.game),))
         if self.game.ending:
             self._end()
