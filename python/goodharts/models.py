@@ -145,7 +145,7 @@ def _read_torch(path: Path) -> dict[str, Any]:
         fault = "it holds more than plain values and tensors, or is damaged"
         raise Unreadable(f"{fault} ({type(error).__name__})") from None
     if not is_object(found) or "format" not in found:
-        raise Unreadable("it is none of our files")
+        raise Unreadable("goodharts did not write it")
     if found["format"] != FORMAT:
         raise Unreadable(f"it is of format {quoted(found['format'])}, not {FORMAT}")
     return found

@@ -163,7 +163,7 @@ WRONG_VALUES: dict[str, list[tuple[Any, Any, str]]] = {
     ],
     "ppo_proxy.pth": [
         ("format", 2, "it is of format 2, not 1"),
-        ((), [1, 2], "it is none of our files"),
+        ((), [1, 2], "goodharts did not write it"),
         ("mode", Harmful(), "it holds more than plain values and tensors"),
         ("mode", "greed", "its mode is 'greed', none of ground_truth,"),
         ("update", -1, "its update is -1, not a count"),

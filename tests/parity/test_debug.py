@@ -192,7 +192,7 @@ def _lift(engine: PlanesEngine, seen: NDArray[Any]) -> NDArray[Any]:
     [
         (PlanesEngine, "hp", 9, "state.hp cannot be 9: hp 9 lies outside"),
         (changed(set_state=lambda *_: 1 / 0), "hp", 1, "failed in set_state: ZeroDivisionError"),
-        (changed(set_state=_lift), "hp", 1, "engine 'other' makes state.hp 2: give a value that it keeps"),
+        (changed(set_state=_lift), "hp", 1, "engine 'other' changes state.hp to 2: give a value that it keeps"),
         (PlanesEngine, "hp", "one", "hp takes a value of type int, not str"),
         (PlanesEngine, "hp", True, "hp takes a value of type int, not bool"),
         (PlanesEngine, "apples[99].cell", 1, "past the end of a list"),

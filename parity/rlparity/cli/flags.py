@@ -201,8 +201,8 @@ DIFF: Flags = {
 }
 TRANSFER: Flags = {
     **EVERY,
-    "a": {"metavar": "FIRST", "help": "the engine to train on"},
-    "b": {"metavar": "SECOND", "help": "the engine to compare it with"},
+    "a": {"metavar": "FIRST", "help": "engine to train on"},
+    "b": {"metavar": "SECOND", "help": "engine to compare it with"},
     "--agent": {**several("AGENT", "agent to play, by file or name (default: train policies)"), "type": Path},
     "--policies": value("N", "policies to train, each from another seed (default: %(default)s)", IntRange(1, 100), 3),
     "--train-steps": value("N", "steps to train each policy for (default: %(default)s)", STEPS, 50_000),

@@ -1,24 +1,24 @@
-"""Ledger of known differences: a TOML file that says which differences of two engines a run may show, and what then.
+"""Ledger of known differences: a TOML file of differences between two engines that a run allows.
 
-    worlds = ["my-world"]                     # that the file is about; an entry may name some of these as its own
+    worlds = ["my-world"]                     # of the file; an entry may name some of these as its own
 
     [entries.rest-heals-less]
     kind = "bug"                              # or deliberate, format, rounding
     citation = "https://..."                  # where it is documented or reported
-    versions = { gymnasium = "1.2.0" }        # of both sides; ["1.2.0", "1.1.0"] where they have different ones
-    actions = ["rest"]                        # names or numbers, "start", "restart"; left out: any
-    when = { "player.hp" = { max = 1 } }      # on the state before, by path: a value, or min and max
+    versions = { gymnasium = "1.2.0" }        # of both sides; ["1.2.0", "1.1.0"] if they differ
+    actions = ["rest"]                        # names, numbers, "start" or "restart"; left out: any
+    when = { "player.hp" = { max = 1 } }      # condition on the state before, by path: a value, or min and max
     fields = ["state.player.hp", "mask[*]"]   # exactly what differs, as reports name it; [*] is any index
-    then = "resynchronise"                    # B takes A's state; or drop the game, or ignore
-    share = 0.01                              # of the compared steps, at most; 1: any number
-    witness = '''...'''                       # a trace, whose engines are the entry's; `rlparity ledger add` writes it
+    then = "resynchronise"                    # copy A's state to B; or drop the game, or ignore
+    share = 0.01                              # largest share of the compared steps; 1: no limit
+    witness = '''...'''                       # a trace with the engines of the entry; `rlparity ledger add` writes it
 
-``when = "module:function"`` says in Python what a table cannot: ``function(state, action) -> bool``. At a start or
-restart there is no state before, ``{}``; no start fits an entry that drops the game.
+``when = "module:function"`` is a condition in Python, ``function(state, action) -> bool``. Before a start or restart
+the state is ``{}``; an entry that drops the game applies to no start.
 
-Several entries may explain what differs after one step, each its own fields. The first of drop, resynchronise and
-ignore that one of them says is done. A run replays all witnesses first, so that an entry whose difference is gone
-fails in the shortest run; which entries the games of the run show does not matter.
+Several entries may explain the differences after one step, each its own fields. If their ``then`` differ, drop wins
+over resynchronise, and resynchronise over ignore. A run first replays all witnesses, so that an entry whose difference
+is gone fails every run, also one whose games do not show the entry.
 """
 
 import re

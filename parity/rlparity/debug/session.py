@@ -195,7 +195,7 @@ class Session(GameView, Closable):
             raise UsageError(f"{path} cannot be {text}: {error}") from error
         for name, side in zip(self.engines, edited.moment.sides, strict=True):
             if (taken := self._reader.value(side, keys)) != self._reader.value({STATE: [state]}, keys):
-                raise UsageError(f"engine '{name}' makes {path} {value_text(taken)}: give a value that it keeps.")
+                raise UsageError(f"engine '{name}' changes {path} to {value_text(taken)}: give a value that it keeps.")
         self._add(edited)
 
     def fork(self) -> Fork:

@@ -106,7 +106,7 @@ def jobs_of(arguments: argparse.Namespace, config: Config) -> list[Job]:
     """
     for flag, key in _KEPT.items() if arguments.resume else ():
         if getattr(arguments, f"training.{key}") is not None and (key != "seed" or arguments.seeds is None):
-            raise UsageError(f"{flag} does not go with --resume: a run goes on as it began.")
+            raise UsageError(f"{flag} does not go with --resume: a run keeps its settings.")
     jobs = [
         _job(arguments, mode, folder, of_seed)
         for folder, of_seed in folders_of(arguments, config).items()
@@ -119,7 +119,7 @@ def jobs_of(arguments: argparse.Namespace, config: Config) -> list[Job]:
 
 def ended_text(job: Job) -> str:
     """Message for a run whose updates are all done: how to train it further."""
-    return f"{job.checkpoint} has had its {job.progress.updates:,} updates: ask for more with --updates."
+    return f"{job.checkpoint} is complete with {job.progress.updates:,} updates: raise --updates."
 
 
 def _job(arguments: argparse.Namespace, mode: str, folder: Path, config: Config) -> Job:
@@ -186,7 +186,7 @@ def read_checkpoint(path: Path) -> Job:
 def _begun(path: Path, kept: Any) -> Job:  # noqa: ANN401 - plain values
     """Make a run from the settings in a checkpoint; raises Unreadable, or UsageError for impossible settings."""
     if not is_object(kept) or not kept.keys() >= _NAMES or not is_object(kept[SETTINGS]):
-        raise Unreadable("it is none of `goodharts train`")
+        raise Unreadable("`goodharts train` did not write it")
     name = kept["run_name"]
     if FileName().fault(name):
         raise Unreadable(f"its name is {quoted(name)}, which no log can have")

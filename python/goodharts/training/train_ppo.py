@@ -161,7 +161,7 @@ def _prices(arguments: argparse.Namespace) -> dict[str, float]:
     """The prices that the command line gives; raises UsageError for one that a mode does not have."""
     prices = read_prices(arguments.price, arguments.prices)
     if prices and arguments.resume:
-        raise UsageError("--price and --prices do not go with --resume: a run goes on as it began.")
+        raise UsageError("--price and --prices do not go with --resume: a run keeps its prices.")
     if prices:
         from goodharts.world import WORLDS
 

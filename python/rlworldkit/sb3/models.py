@@ -174,7 +174,7 @@ def _settings(
         if not callable(settings[name]):
             if is_resumed:
                 raise Unreadable(
-                    f"its {name} was a function, which no file holds: resume it from Python with a configuration that "
+                    f"its {name} was a function, which files do not hold: resume from Python with a configuration that "
                     "has it, or with --trust"
                 )
             settings[name] = names[name]  # the model only plays, and does not use it

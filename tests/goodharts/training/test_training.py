@@ -138,7 +138,7 @@ def test_updates_and_timesteps_are_never_more_than_asked_for() -> None:
     assert read_model(MODEL).timesteps == 128
     error = run(main, "--timesteps", "127").refusal()
     assert error == "--total-timesteps must cover at least one update of 8 x 16 = 128 steps, got 127.\n"
-    error = f"{CHECKPOINT} has had its 1 updates: ask for more with --updates.\n"
+    error = f"{CHECKPOINT} is complete with 1 updates: raise --updates.\n"
     assert run(main, "--resume").err == error
     assert main(["--resume", "--timesteps", "300"]) == 0
     assert read_model(MODEL).update == 2
@@ -149,7 +149,7 @@ def test_of_several_modes_those_that_are_done_are_left_alone() -> None:
     main(["--mode", "proxy", "--updates", "2"])
     main(["--mode", "ground_truth", "--updates", "1"])
     ran = run(main, "--mode", "proxy,ground_truth", "--resume", "--updates", "2")
-    assert "models/ppo_proxy.checkpoint.pth has had its 2 updates: ask for more with --updates." in ran.out
+    assert "models/ppo_proxy.checkpoint.pth is complete with 2 updates: raise --updates." in ran.out
     assert "ground_truth: trained after update 2" in ran.out
     assert "proxy: trained" not in ran.out
 
@@ -164,10 +164,10 @@ def test_of_several_modes_those_that_are_done_are_left_alone() -> None:
         (["--compile-mode", "fast"], "argument --compile-mode: it must be reduce-overhead or max-autotune"),
         (["--device", "cuda:99"], "There is no device cuda:99 here: choose one of cpu"),
         (["--resume"], "there is no checkpoint models/ppo_ground_truth.checkpoint.pth: leave --resume out"),
-        (["--resume", "-e", "4"], "--num-envs does not go with --resume: a run goes on as it began."),
+        (["--resume", "-e", "4"], "--num-envs does not go with --resume: a run keeps its settings."),
         (["--resume", "-b"], "--benchmark does not go with --resume"),
         (["--seeds", "2", "-b"], "--seeds does not go with --benchmark, --dashboard and torchrun"),
-        (["--resume", "--price", "food=2"], "--price and --prices do not go with --resume: a run goes on as it began."),
+        (["--resume", "--price", "food=2"], "--price and --prices do not go with --resume: a run keeps its prices."),
         (["--price", "fruit=2"], "world 'goodharts-ground_truth' has no price 'fruit': its prices are step, food,"),
     ],
 )
