@@ -213,7 +213,7 @@ def test_a_difference_that_two_entries_explain_is_an_error(ledger: Path) -> None
     text = ledger.read_text()
     ledger.write_text(text + text.partition("\n")[2].replace("entries.known", "entries.again"))
     said = ran(ledger, picks_more()).refusal()
-    assert f"of the entries of {ledger} both 'known' and 'again' explain observation[1: score], state.score" in said
+    assert f"in {ledger} both 'known' and 'again' explain observation[1: score], state.score" in said
 
 
 @pytest.mark.parametrize(
