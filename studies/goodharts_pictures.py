@@ -22,7 +22,7 @@ from PIL import Image
 from shared.pictures import IMAGES, browser
 
 from goodharts.cli.main import main as goodharts
-from goodharts.evaluation.report import FIGURES, TABLE, Evaluation, read_results
+from goodharts.evaluation.report import FIGURES, TABLE, EvaluationResult, read_results
 from goodharts.rules import DEFAULT_MODES
 from goodharts.training.train_ppo import TITLE, action_labels
 from rlparity.errors import ParityError, UsageError
@@ -69,7 +69,7 @@ def main() -> None:
         fail(error)
 
 
-def table(runs: Sequence[Sequence[Evaluation]]) -> str:
+def table(runs: Sequence[Sequence[EvaluationResult]]) -> str:
     """Make a Markdown table with a row for each player, and in each column its figure in every run."""
     lines = [" | ".join(("| mode", *(FIGURES[name].title for name in TABLE))) + " |", "|---" * (1 + len(TABLE)) + "|"]
     for player in (each.player for each in runs[0]):

@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from hackmatrix.explain.ending import ending
-from hackmatrix.explain.transition import Transition
+from hackmatrix.explain.transition import StateTransition
 from hackmatrix.rules import ENEMIES, NUM_STAGES
 from hackmatrix.score import DIED
 from hackmatrix.world import WORLD
@@ -132,7 +132,7 @@ def death_of(last: Sequence[Frame]) -> Death:
     """Make the Death at the end of a game from its last frames."""
     before, after = last[-2:]
     assert after.decision is not None
-    found = ending(Transition(before.state, after.state, after.decision.action))
+    found = ending(StateTransition(before.state, after.state, after.decision.action))
     positions = {
         steps: Position(after.seed, after.step - steps, last[-1 - steps].state) for steps in BEFORE if steps < len(last)
     }

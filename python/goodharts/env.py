@@ -13,7 +13,7 @@ from goodharts.architecture import PRIVILEGES
 from goodharts.config import Config
 from goodharts.jax_env import env as game
 from goodharts.jax_env import grid, observation, rewards, state_dict
-from goodharts.jax_env.observation import View
+from goodharts.jax_env.observation import ViewRows
 from goodharts.jax_env.state import State
 from goodharts.jax_env.tables import PRICES, Variant
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode, Numbers
@@ -29,7 +29,7 @@ from rlworldkit.jax.threefry import Seed
 class CompactObservation(NamedTuple):
     """Observation as rollouts store it, 96 bytes: rows of bits, and the episode's food and poison, int32 (2,)."""
 
-    view: View
+    view: ViewRows
     counts: Array
 
 

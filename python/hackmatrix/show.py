@@ -6,7 +6,7 @@ from pkgutil import resolve_name
 
 from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
-from hackmatrix.explain.transition import Transition
+from hackmatrix.explain.transition import StateTransition
 from hackmatrix.render.model import is_dead, is_won, owned_programs
 from hackmatrix.render.text import LEGEND, board_lines, compact_lines, draw_text, numbers
 from hackmatrix.rules import MOVES, NUM_STAGES, PROGRAMS, SIZE
@@ -68,7 +68,7 @@ class HackMatrixPanels(Panels):
 
 def _end(before: State, after: State, action: int, how: str | None) -> tuple[End, str]:
     """The end of a game at its drawn cell, row 0 on top (A1: at the bottom), and the killers of the player, if any."""
-    ended = ending(Transition(before, after, action), STEP_LIMIT if how == TRUNCATED else LEFT)
+    ended = ending(StateTransition(before, after, action), STEP_LIMIT if how == TRUNCATED else LEFT)
     row, column = ended.place
     origin = ", from a siphon" if ended.from_siphon else ""
     end = End(level=f"stage {ended.stage}", cause=ended.cause, row=SIZE - 1 - row, column=column)

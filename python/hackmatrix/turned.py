@@ -19,7 +19,7 @@ and column, along which it attacks (V1)."""
 _EXIT = CELL_FEATURES.index("exit")
 
 
-class Turn(NamedTuple):
+class BoardTurn(NamedTuple):
     """Changes to boards, bool (n, 1) each, in this order: rows reversed, columns reversed, both exchanged."""
 
     rows: Any
@@ -27,11 +27,11 @@ class Turn(NamedTuple):
     exchanged: Any
 
 
-def turned(observations: Any, xp: Any) -> tuple[Any, Turn]:  # noqa: ANN401 - arrays of either module
+def turned(observations: Any, xp: Any) -> tuple[Any, BoardTurn]:  # noqa: ANN401 - arrays of either module
     """Turn observations (n, 1545) so that the exit is in row 5, column 5, and the player's column is at most its row.
 
-    Returns them with their `Turn`. The player's other numbers and the owned programs stay. An observation without an
-    exit is turned as if its exit were in row 5, column 5.
+    Returns them with their `BoardTurn`. The player's other numbers and the owned programs stay. An observation without
+    an exit is turned as if its exit were in row 5, column 5.
     """
     count = len(observations)
     board = observations[:, GRID_PART].reshape(count, SIZE, SIZE, len(CELL_FEATURES))
@@ -46,10 +46,10 @@ def turned(observations: Any, xp: Any) -> tuple[Any, Turn]:  # noqa: ANN401 - ar
     row, column = xp.where(exchanged, column, row), xp.where(exchanged, row, column)
     others = observations[:, PLAYER_PART.start + 2 : GRID_PART.start]
     parts = [row, column, others, board.reshape(count, SIZE * SIZE * len(CELL_FEATURES))]
-    return xp.concatenate(parts, axis=1), Turn(rows, columns, exchanged)
+    return xp.concatenate(parts, axis=1), BoardTurn(rows, columns, exchanged)
 
 
-def turned_back(logits: Any, turn: Turn, xp: Any) -> Any:  # noqa: ANN401 - arrays of either module
+def turned_back(logits: Any, turn: BoardTurn, xp: Any) -> Any:  # noqa: ANN401 - arrays of either module
     """Map logits (n, 28) of turned boards back to the original boards: those of the moves (A2) change places."""
     up, down, left, right = (logits[:, move : move + 1] for move in range(4))
     up, right = xp.where(turn.exchanged, right, up), xp.where(turn.exchanged, up, right)

@@ -10,7 +10,7 @@ from torch import nn
 from goodharts.architecture import NetworkConfig, NetworkKind
 from goodharts.config import Config
 from goodharts.evaluation.lives import evaluate
-from goodharts.evaluation.report import LIFE, Evaluation, Lives, figures
+from goodharts.evaluation.report import LIFE, EvaluationResult, Lives, figures
 from goodharts.models import Model, write_model
 from goodharts.rules import DEFAULT_MODE, MODES
 from goodharts.torch_networks import ActorCritic
@@ -48,14 +48,14 @@ def lives_of(*rows: tuple[int, int, int, int, bool]) -> Lives:
     )
 
 
-def evaluated(model: Model | None, choice: Choice = DEFAULT, config: Config = SMALL) -> Evaluation:
+def evaluated(model: Model | None, choice: Choice = DEFAULT, config: Config = SMALL) -> EvaluationResult:
     agent = model.agent() if model else agent_of_logits(RANDOM, uniform)
     mode = MODES[model.mode if model else DEFAULT_MODE]
     return evaluate(mode, agent, config, torch.device("cpu"), choice=choice)
 
 
-def evaluation_by_hand(player: str = "proxy") -> Evaluation:
+def evaluation_by_hand(player: str = "proxy") -> EvaluationResult:
     """Two games of 40 steps with two lives each."""
     lives = lives_of((0, 10, 3, 1, True), (0, 30, 0, 0, True), (1, 20, 0, 2, True), (1, 20, 1, 0, False))
     settings = {"games": 2, "steps": 40, "seed": 0, "deterministic": True, "device": "cpu"}
-    return Evaluation(player, "1", {"update": 1, "timesteps": 2}, settings, {}, figures(lives))
+    return EvaluationResult(player, "1", {"update": 1, "timesteps": 2}, settings, {}, figures(lives))

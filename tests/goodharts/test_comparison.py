@@ -9,14 +9,14 @@ from evaluated import evaluation_by_hand, lives_of, small_model, write_models
 from matplotlib.image import imread
 
 from goodharts.cli.main import main
-from goodharts.evaluation.report import Evaluation, as_json, figures, read_results
+from goodharts.evaluation.report import EvaluationResult, as_json, figures, read_results
 from goodharts.models import write_model
 
 
-def nobody_ate() -> Evaluation:
+def nobody_ate() -> EvaluationResult:
     """One game of chance, in which there was neither a meal nor a second game to compare with."""
     settings = {"games": 1, "steps": 40, "seed": 0, "deterministic": False, "device": "cpu"}
-    return Evaluation("random", "1", None, settings, {}, figures(lives_of((0, 40, 0, 0, False))))
+    return EvaluationResult("random", "1", None, settings, {}, figures(lives_of((0, 40, 0, 0, False))))
 
 
 BOTH = [evaluation_by_hand(), nobody_ate()]

@@ -20,7 +20,7 @@ from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
 from goodharts.evaluation.lives import CPU_BATCH, play
-from goodharts.evaluation.report import FIGURES, Evaluation, Lives, as_json, as_sentence, figures
+from goodharts.evaluation.report import FIGURES, EvaluationResult, Lives, as_json, as_sentence, figures
 from goodharts.models import numbers_of, write_model
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
@@ -271,7 +271,7 @@ def test_a_model_says_its_mode_itself_and_the_configuration_what_flags_do_not(mo
 
 
 def test_what_was_found_before_an_interruption_is_written(tmp_path: Path) -> None:
-    def interrupted() -> Iterator[Evaluation]:
+    def interrupted() -> Iterator[EvaluationResult]:
         yield evaluation_by_hand()
         raise KeyboardInterrupt
 

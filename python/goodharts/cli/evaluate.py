@@ -11,7 +11,7 @@ from rich.console import Console
 from goodharts.config import ALL, Config, Modes, model_path, read_config
 from goodharts.evaluation.report import (
     FIGURES,
-    Evaluation,
+    EvaluationResult,
     as_json,
     as_sentence,
     as_table,
@@ -94,7 +94,7 @@ def compare(argv: Sequence[str] | None = None) -> int:
     if args.results and given:
         parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
     if args.results:
-        evaluations: Iterable[Evaluation] = [each for path in args.results for each in read_results(path)]
+        evaluations: Iterable[EvaluationResult] = [each for path in args.results for each in read_results(path)]
     else:
         evaluations = _played([*_players_in(args.models or _MODELS), _player_named(RANDOM)], args)
     found, console = written(evaluations, args.json), _console(args)
@@ -139,9 +139,9 @@ def _console(args: argparse.Namespace) -> Console:
     return open_console(stderr=args.json == STANDARD_OUTPUT)
 
 
-def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Evaluation]:
+def written(evaluations: Iterable[EvaluationResult], target: Path | None) -> list[EvaluationResult]:
     """All evaluations, written as JSON to ``target`` if given, even where a later one is interrupted or fails."""
-    found: list[Evaluation] = []
+    found: list[EvaluationResult] = []
     try:
         found.extend(evaluations)  # keeps finished evaluations even if the next one raises
     finally:
@@ -150,7 +150,7 @@ def written(evaluations: Iterable[Evaluation], target: Path | None) -> list[Eval
     return found
 
 
-def _played(players: Sequence[Player], args: argparse.Namespace, printing: bool = False) -> Iterator[Evaluation]:
+def _played(players: Sequence[Player], args: argparse.Namespace, printing: bool = False) -> Iterator[EvaluationResult]:
     """Evaluate the players one after the other, with live progress on a terminal.
 
     printing: print each evaluation when it is finished.

@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 
 from goodharts.config import Config
-from goodharts.evaluation.report import LIFE, Evaluation, Lives, figures
+from goodharts.evaluation.report import LIFE, EvaluationResult, Lives, figures
 from goodharts.models import Model, numbers_of, training_of
 from goodharts.rules import EVENTS, VERSION, Mode
 from goodharts.world import evaluation_world, game_seeds
@@ -49,7 +49,7 @@ def evaluate(
     *,
     choice: Choice = DEFAULT,
     advanced: Callable[[int], None] = lambda steps: None,
-) -> Evaluation:
+) -> EvaluationResult:
     """Evaluate an agent in a mode by continuous survival, with the settings of [evaluation] (G6, G11).
 
     choice: how it chooses its actions, unless it plays at random.
@@ -83,7 +83,7 @@ def evaluate(
         threads=threads,
         advanced=advanced,
     )
-    return Evaluation(
+    return EvaluationResult(
         player=RANDOM if is_chance else mode.name,
         rules=VERSION,
         model=None if is_chance else progress,

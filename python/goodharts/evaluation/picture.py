@@ -8,14 +8,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter, ScalarFormatter
 
-from goodharts.evaluation.report import PUBLISHED, PUBLISHED_STEPS, Evaluation
+from goodharts.evaluation.report import PUBLISHED, PUBLISHED_STEPS, EvaluationResult
 from rlworldkit.pictures import drawn
 
 _ASIDE = 0.08
 """Distance of a player's own markers and of the published ones from its place on the axis."""
 
 
-def draw_comparison(evaluations: Sequence[Evaluation], form: str) -> bytes:
+def draw_comparison(evaluations: Sequence[EvaluationResult], form: str) -> bytes:
     """Draw the evaluations as a file of this form: png, svg or pdf."""
     figure = Figure(figsize=(max(7.0, 2.2 * len(evaluations)), 7.2), layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True)
@@ -36,7 +36,7 @@ def draw_comparison(evaluations: Sequence[Evaluation], form: str) -> bytes:
     return drawn(figure, form, dpi=120)
 
 
-def _draw(axis: Axes, evaluations: Sequence[Evaluation], name: str) -> None:
+def _draw(axis: Axes, evaluations: Sequence[EvaluationResult], name: str) -> None:
     """Draw a figure of each player with its interval, beside the published value in a different shape."""
     places = np.arange(len(evaluations))
     found = [each.figures[name] for each in evaluations]

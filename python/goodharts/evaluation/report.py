@@ -39,7 +39,7 @@ Interval = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluationResult:
     """Result of an evaluation, in plain values.
 
     player: a mode, or ``random``. rules: their version. model: ``update`` and ``timesteps`` of the model; None: random.
@@ -144,7 +144,7 @@ def _interval(figure: Figure, totals: Mapping[str, Floats], resampled: Mapping[s
     return {"mean": float(mean), "low": float(low), "high": float(high)}
 
 
-def as_table(evaluation: Evaluation) -> Table:
+def as_table(evaluation: EvaluationResult) -> Table:
     """Table of all figures of one evaluation with their intervals and the published figures."""
     headings = (Column(heading, justify="right") for heading in ("mean", "95% interval", "published"))
     table = Table(evaluation.player, *headings, box=None, padding=(0, 1, 0, 0))
@@ -154,7 +154,7 @@ def as_table(evaluation: Evaluation) -> Table:
     return table
 
 
-def as_sentence(evaluation: Evaluation) -> str:
+def as_sentence(evaluation: EvaluationResult) -> str:
     """Describe the settings, the number of lives, and their ends in one sentence."""
     settings, found = evaluation.settings, evaluation.figures
     how = "likeliest actions" if settings["deterministic"] else "drawn actions"
@@ -169,7 +169,7 @@ def as_sentence(evaluation: Evaluation) -> str:
     )
 
 
-def comparison(evaluations: Sequence[Evaluation]) -> Table:
+def comparison(evaluations: Sequence[EvaluationResult]) -> Table:
     """The published table for all players, each with its interval and its published figures beneath it."""
     headings = (Column(FIGURES[name].title, justify="right") for name in TABLE)
     table = Table("", *headings, box=None, padding=(0, 1, 0, 0))
@@ -196,13 +196,13 @@ def _published(player: str, name: str) -> str:
     return text_of(FIGURES[name], PUBLISHED.get(player, {}).get(name, math.nan))
 
 
-def as_json(evaluations: Sequence[Evaluation]) -> str:
+def as_json(evaluations: Sequence[EvaluationResult]) -> str:
     """The evaluations as JSON, with the published figures; "NaN" where there is no number."""
     found = [{**asdict(each), "published": PUBLISHED.get(each.player)} for each in evaluations]
     return json_text({"format": FORMAT, "evaluations": found}, indent=2) + "\n"
 
 
-def read_results(path: Path) -> list[Evaluation]:
+def read_results(path: Path) -> list[EvaluationResult]:
     """The evaluations in a file that ``as_json`` made; raises UsageError with one sentence for any other."""
     write = typed_command("goodharts", "goodharts.cli.main", "evaluate", "--json", path)
     mind = "name what `goodharts evaluate --json` wrote"
@@ -221,10 +221,10 @@ def read_results(path: Path) -> list[Evaluation]:
     return found
 
 
-def _evaluation(value: Any) -> Evaluation:  # noqa: ANN401 - JSON
+def _evaluation(value: Any) -> EvaluationResult:  # noqa: ANN401 - JSON
     figures = {
         name: {bound: number_of(each[bound]) for bound in each} if name in FIGURES else each
         for name, each in value["figures"].items()
     }
-    names = [field.name for field in fields(Evaluation)]
-    return Evaluation(**{name: value[name] for name in names} | {"figures": figures})
+    names = [field.name for field in fields(EvaluationResult)]
+    return EvaluationResult(**{name: value[name] for name in names} | {"figures": figures})

@@ -18,16 +18,16 @@ _BITS_OF_A_VIEW = np.arange(VIEW, dtype=np.uint32)
 _VIEW = np.uint32((1 << VIEW) - 1)
 
 
-class View(NamedTuple):
+class ViewRows(NamedTuple):
     """Food and poison in view: uint32 (n, 11), a row of cells in each word, the leftmost in its lowest bit."""
 
     food: Array
     poison: Array
 
 
-def look(state: State) -> View:
+def look(state: State) -> ViewRows:
     """The cells around the agents."""
-    return View(_in_view(state.food, state), _in_view(state.poison, state))
+    return ViewRows(_in_view(state.food, state), _in_view(state.poison, state))
 
 
 def _in_view(plane: Array, state: State) -> Array:
@@ -42,7 +42,7 @@ def _in_view(plane: Array, state: State) -> Array:
     return (begin >> shift | end << 1 << (grid.BITS - 1 - shift)) & _VIEW
 
 
-def observation_of(variant: Variant, view: View) -> Array:
+def observation_of(variant: Variant, view: ViewRows) -> Array:
     """The observation of a view, float32 (n, 2, 11, 11)."""
     food, poison = ((rows[:, :, None] >> _BITS_OF_A_VIEW & 1).astype(jnp.float32) for rows in view)
     if variant.mode.sees_truth:

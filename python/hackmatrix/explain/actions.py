@@ -16,7 +16,7 @@ Costs = Mapping[int, tuple[int, int]]
 NOT_OWNED = "not owned"
 
 
-class Program(NamedTuple):
+class Condition(NamedTuple):
     """Row of table P: when the program is applicable, and the reason where it is not, in full and in brief."""
 
     is_applicable: Callable[[State], object]
@@ -64,9 +64,9 @@ def _to_move(state: State, direction: int) -> Obstacle | None:
     return None
 
 
-def _any_enemy(is_meant: Callable[[State, State], bool], missing: str, brief: str) -> Program:
+def _any_enemy(is_meant: Callable[[State, State], bool], missing: str, brief: str) -> Condition:
     """Row of a program that needs an enemy for which ``is_meant(enemy, player)`` is true."""
-    return Program(lambda state: any(is_meant(enemy, state["player"]) for enemy in state["enemies"]), missing, brief)
+    return Condition(lambda state: any(is_meant(enemy, state["player"]) for enemy in state["enemies"]), missing, brief)
 
 
 def _has_neighbour(state: State) -> bool:
@@ -83,34 +83,34 @@ def _blocks_to_reduce(state: State) -> set[Place]:
     return places(block for block in state["blocks"] if block["spawnCount"] > 0) - places(state["siphoned"])
 
 
-_ALWAYS = Program(lambda _: True, "", "")
-_WITH_ENEMY = Program(lambda state: state["enemies"], "there is no enemy", "no enemy")
-PROGRAM_TABLE: dict[str, Program] = {
+_ALWAYS = Condition(lambda _: True, "", "")
+_WITH_ENEMY = Condition(lambda state: state["enemies"], "there is no enemy", "no enemy")
+PROGRAM_TABLE: dict[str, Condition] = {
     "PUSH": _WITH_ENEMY,
     "PULL": _WITH_ENEMY,
-    "CRASH": Program(_has_neighbour, "nothing in the 8 neighbours", "none near"),
-    "WARP": Program(lambda state: state["enemies"] or state["transmissions"], "no enemy or transmission", "no target"),
+    "CRASH": Condition(_has_neighbour, "nothing in the 8 neighbours", "none near"),
+    "WARP": Condition(lambda now: now["enemies"] or now["transmissions"], "no enemy or transmission", "no target"),
     "POLY": _WITH_ENEMY,
     "WAIT": _ALWAYS,
-    "DEBUG": Program(
+    "DEBUG": Condition(
         lambda state: places(state["enemies"]) & places(state["blocks"]), "no enemy stands on a block", "no enemy"
     ),
     "ROW": _any_enemy(lambda enemy, player: enemy["row"] == player["row"], "no enemy in this row", "no enemy"),
     "COL": _any_enemy(lambda enemy, player: enemy["col"] == player["col"], "no enemy in this column", "no enemy"),
-    "UNDO": Program(lambda state: state["history"] is not None, "there is no record", "no record"),
+    "UNDO": Condition(lambda state: state["history"] is not None, "there is no record", "no record"),
     "STEP": _ALWAYS,
     "SIPH+": _ALWAYS,
-    "EXCH": Program(lambda state: state["player"]["credits"] >= 4, "fewer than 4 credits", "lacks $"),
-    "SHOW": Program(lambda state: not state["showActivated"], "SHOW is on already", "is on"),
-    "RESET": Program(lambda state: state["player"]["hp"] < rules.MAX_HP, "hp is full", "hp full"),
-    "CALM": Program(lambda state: not state["scheduledTasksDisabled"], "CALM is on already", "is on"),
+    "EXCH": Condition(lambda state: state["player"]["credits"] >= 4, "fewer than 4 credits", "lacks $"),
+    "SHOW": Condition(lambda state: not state["showActivated"], "SHOW is on already", "is on"),
+    "RESET": Condition(lambda state: state["player"]["hp"] < rules.MAX_HP, "hp is full", "hp full"),
+    "CALM": Condition(lambda state: not state["scheduledTasksDisabled"], "CALM is on already", "is on"),
     "D_BOM": _any_enemy(lambda enemy, _: enemy["type"] == "daemon", "there is no daemon", "no daemon"),
-    "DELAY": Program(lambda state: state["transmissions"], "there is no transmission", "none coming"),
+    "DELAY": Condition(lambda state: state["transmissions"], "there is no transmission", "none coming"),
     "ANTI-V": _any_enemy(lambda enemy, _: enemy["type"] == "virus", "there is no virus", "no virus"),
-    "SCORE": Program(lambda state: state["stage"] < rules.NUM_STAGES, "stage 8 is the last one", "last stage"),
-    "REDUC": Program(_blocks_to_reduce, "no unsiphoned block spawns", "no spawn"),
-    "ATK+": Program(_can_strengthen, "no more attack in this stage", "no more"),
-    "HACK": Program(lambda state: state["siphoned"], "no cell is siphoned", "no siphoned"),
+    "SCORE": Condition(lambda state: state["stage"] < rules.NUM_STAGES, "stage 8 is the last one", "last stage"),
+    "REDUC": Condition(_blocks_to_reduce, "no unsiphoned block spawns", "no spawn"),
+    "ATK+": Condition(_can_strengthen, "no more attack in this stage", "no more"),
+    "HACK": Condition(lambda state: state["siphoned"], "no cell is siphoned", "no siphoned"),
 }
 """Table P by name, in its order."""
 assert tuple(PROGRAM_TABLE) == rules.PROGRAMS

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hackmatrix.cells import Place, around, place_of
-from hackmatrix.explain.transition import WAIT, Transition
+from hackmatrix.explain.transition import WAIT, StateTransition
 from hackmatrix.rules import ENEMIES, NUM_STAGES, SIPHON
 from rlparity import State
 
@@ -38,7 +38,7 @@ class Ending:
         return any(attacker["spawnedFromSiphon"] for attacker in self.attackers)
 
 
-def ending(last: Transition, cut_off: str = LEFT) -> Ending:
+def ending(last: StateTransition, cut_off: str = LEFT) -> Ending:
     """Explain the end of a game from its last step (C3, C4).
 
     cut_off: the cause of an end that the step itself does not explain, ``STEP_LIMIT`` or ``LEFT``.
@@ -50,7 +50,7 @@ def ending(last: Transition, cut_off: str = LEFT) -> Ending:
     return Ending(min(last.after["stage"], NUM_STAGES), cause, place_of(last.after["player"]), killers)
 
 
-def attackers(step: Transition) -> Sequence[State]:
+def attackers(step: StateTransition) -> Sequence[State]:
     """The enemies that attacked the player in the enemy turn of a step (E4, E5), in row-major order.
 
     Each is its entry in the state before the step, or after the step if it moved next to the player in this turn.
@@ -70,13 +70,13 @@ def attackers(step: Transition) -> Sequence[State]:
     return sorted([*stood, *came], key=place_of)
 
 
-def _can_act(enemy: State, step: Transition) -> bool:
+def _can_act(enemy: State, step: StateTransition) -> bool:
     """Whether an enemy is neither disabled nor stunned, also not by this action, which stuns survivors (E4, V2)."""
     is_hit = step.target is not None and step.target.place == place_of(enemy)
     return not (enemy["stunned"] or enemy["disabledTurns"] or is_hit)
 
 
-def _came_at_once(enemy: State, acting: Sequence[State], step: Transition) -> bool:
+def _came_at_once(enemy: State, acting: Sequence[State], step: StateTransition) -> bool:
     """Whether this is a virus on a cell that was free before, one move from where a virus like it stood (A5, E4)."""
     place = place_of(enemy)
     gone = {being.place for being in step.removed}

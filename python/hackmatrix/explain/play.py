@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hackmatrix.explain.readings import Prices, Reading, readings_of
-from hackmatrix.explain.transition import Transition
+from hackmatrix.explain.transition import StateTransition
 from hackmatrix.world import WORLD, rules_of
 from rlparity import State, World
 from rlparity.core.trace import Action, Case
@@ -23,7 +23,7 @@ class ExplainedStep:
     number: int
     action: Action | None
     state: State
-    transition: Transition | None
+    transition: StateTransition | None
     values: tuple[tuple[int, ...], ...]
     readings: tuple[Reading, ...]
     states_agree: bool
@@ -55,7 +55,7 @@ def explained_steps(engines: Sequence[str], case: Case, world: World = WORLD) ->
     with open_engines(world, engines) as opened:
         for step in replay(opened, case):
             state = step.states[0]
-            transition = Transition(before, state, step.action) if isinstance(step.action, int) else None
+            transition = StateTransition(before, state, step.action) if isinstance(step.action, int) else None
             readings = readings_of(transition, prices) if transition else ()
             agree = all(each == state for each in step.states)
             yield ExplainedStep(step.number, step.action, state, transition, step.components, readings, agree)

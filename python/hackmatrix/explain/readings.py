@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from hackmatrix.cells import CELLS, Place, around, cell_name, place_of, places
-from hackmatrix.explain.transition import RESET, Transition, exit_distance
+from hackmatrix.explain.transition import RESET, StateTransition, exit_distance
 from hackmatrix.rules import COMPONENTS, SIPHON
 from rlparity import State
 
@@ -40,24 +40,24 @@ def reward_text(thousandths: int) -> str:
     return f"{thousandths / 1000:.3f}".rstrip("0").rstrip(".")
 
 
-def step_penalty(step: Transition, price: int) -> Reading:
+def step_penalty(step: StateTransition, price: int) -> Reading:
     """W step_penalty: paid for every valid action."""
     return Reading(price, int(step.valid), "a valid action")
 
 
-def stage_completion(step: Transition, *prices: int) -> Reading:
+def stage_completion(step: StateTransition, *prices: int) -> Reading:
     """W stage_completion: paid for a completed stage, at the price of that stage (C3)."""
     stage = step.before["stage"]
     return Reading(prices[stage - 1], 1, f"stage {stage} completed") if step.completed else Reading(0, 0)
 
 
-def score_gain(step: Transition, price: int) -> Reading:
+def score_gain(step: StateTransition, price: int) -> Reading:
     """W score_gain: the change of the score."""
     before, after = _both(step, "score")
     return Reading(price, after - before, f"score {before} -> {after}")
 
 
-def kills(step: Transition, price: int) -> Reading:
+def kills(step: StateTransition, price: int) -> Reading:
     """W kills: removed enemies and transmissions that count (V4); UNDO repays the kills since its record (W3)."""
     if step.undone:
         return _repaid(step, price, "kills")
@@ -69,7 +69,7 @@ def kills(step: Transition, price: int) -> Reading:
     return Reading(price, len(counted), text)
 
 
-def data_siphon(step: Transition, price: int) -> Reading:
+def data_siphon(step: StateTransition, price: int) -> Reading:
     """W data_siphon: a pickup walked onto (V3); UNDO repays the pickups since its record (W3)."""
     if step.undone:
         return _repaid(step, price, "pickups")
@@ -77,7 +77,7 @@ def data_siphon(step: Transition, price: int) -> Reading:
     return Reading(price, len(taken), f"walked onto the pickup at {cell_name(step.entered)}" if step.entered else "")
 
 
-def distance_shaping(step: Transition, price: int) -> Reading:
+def distance_shaping(step: StateTransition, price: int) -> Reading:
     """W distance_shaping: cells gained on the closest approach (W1, W3)."""
     closest, restored = (state["closestApproach"] for state in (step.before, step.after))
     if step.undone:
@@ -91,19 +91,19 @@ def distance_shaping(step: Transition, price: int) -> Reading:
     return Reading(price, gain, f"closest approach {closest} -> {closest - gain}")
 
 
-def victory(step: Transition, base: int, price: int) -> Reading:
+def victory(step: StateTransition, base: int, price: int) -> Reading:
     """W victory: paid for the completion of stage 8 (C3)."""
     score = step.after["player"]["score"]
     return Reading(price, score, f"won with score {score}", base) if step.won else Reading(0, 0)
 
 
-def death_penalty(step: Transition, *prices: int) -> Reading:
+def death_penalty(step: StateTransition, *prices: int) -> Reading:
     """W death_penalty: paid for a death, at the price of the current stage."""
     stage = step.before["stage"]
     return Reading(prices[stage - 1], 1, f"died in stage {stage}") if step.died else Reading(0, 0)
 
 
-def resource_gain(step: Transition, price: int) -> Reading:
+def resource_gain(step: StateTransition, price: int) -> Reading:
     """W resource_gain: the changes of credits and energy, negative when spent."""
     before, after = step.before["player"], step.after["player"]
     changed = [name for name in ("credits", "energy") if before[name] != after[name]]
@@ -111,26 +111,26 @@ def resource_gain(step: Transition, price: int) -> Reading:
     return Reading(price, change, ", ".join(f"{name} {before[name]} -> {after[name]}" for name in changed))
 
 
-def resource_holding(step: Transition, price: int) -> Reading:
+def resource_holding(step: StateTransition, price: int) -> Reading:
     """W resource_holding: credits and energy held when a stage is completed."""
     credits, energy = (step.after["player"][name] for name in ("credits", "energy"))
     held = credits + energy if step.completed else 0
     return Reading(price, held, f"holding {credits} credits, {energy} energy at the end of the stage")
 
 
-def damage_penalty(step: Transition, price: int) -> Reading:
+def damage_penalty(step: StateTransition, price: int) -> Reading:
     """W damage_penalty: net loss of hp in the step."""
     before, after = _both(step, "hp")
     return Reading(price, max(0, before - after), f"hp {before} -> {after}")
 
 
-def hp_recovery(step: Transition, price: int) -> Reading:
+def hp_recovery(step: StateTransition, price: int) -> Reading:
     """W hp_recovery: net gain of hp in the step."""
     before, after = _both(step, "hp")
     return Reading(price, max(0, after - before), f"hp {before} -> {after}")
 
 
-def siphon_quality(step: Transition, price: int) -> Reading:
+def siphon_quality(step: StateTransition, price: int) -> Reading:
     """W siphon_quality: the most credits and the most energy that better cells would have given on top (W2)."""
     if not step.valid or step.action != SIPHON:
         return Reading(price, 0)
@@ -150,7 +150,7 @@ def siphon_quality(step: Transition, price: int) -> Reading:
     return Reading(price, lost.credits + lost.energy, f"missed {lost}: here {here}; {best} (W2)")
 
 
-def siphon_death_penalty(step: Transition, price: int) -> Reading:
+def siphon_death_penalty(step: StateTransition, price: int) -> Reading:
     """W siphon_death_penalty: paid for a death next to an enemy from a siphon."""
     beside = around(place_of(step.after["player"])) if step.died else []
     guilty = [enemy for enemy in step.after["enemies"] if enemy["spawnedFromSiphon"] and place_of(enemy) in beside]
@@ -158,23 +158,23 @@ def siphon_death_penalty(step: Transition, price: int) -> Reading:
     return Reading(price, int(bool(guilty)), f"died beside {who}, from a siphon")
 
 
-def program_waste(step: Transition, price: int) -> Reading:
+def program_waste(step: StateTransition, price: int) -> Reading:
     """W program_waste: paid for RESET at hp 2."""
     wasted = step.valid and step.action == RESET and step.before["player"]["hp"] == 2
     return Reading(price, int(wasted), "RESET at hp 2")
 
 
-def readings_of(step: Transition, prices: Prices) -> tuple[Reading, ...]:
+def readings_of(step: StateTransition, prices: Prices) -> tuple[Reading, ...]:
     """The readings of all components of a step, in the order of table W; an invalid action's are worth 0 (C1)."""
     return tuple(read(step, *prices[name]) for name, read in READINGS.items())
 
 
-def _repaid(step: Transition, price: int, what: str) -> Reading:
+def _repaid(step: StateTransition, price: int, what: str) -> Reading:
     count = step.before[f"{what}SinceHistory"]
     return Reading(price, -count, f"UNDO repays the {what} since its record, {count} (W3)")
 
 
-def _both(step: Transition, name: str) -> tuple[int, int]:
+def _both(step: StateTransition, name: str) -> tuple[int, int]:
     """A number of the player before and after the step."""
     return step.before["player"][name], step.after["player"][name]
 

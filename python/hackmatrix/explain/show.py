@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hackmatrix.explain.play import ExplainedStep
 from hackmatrix.explain.readings import Reading
-from hackmatrix.explain.transition import Transition, exit_distance
+from hackmatrix.explain.transition import StateTransition, exit_distance
 from hackmatrix.render.model import owned_programs, rows_of
 from hackmatrix.render.words import SIGNS, cell_text, legend
 from hackmatrix.rules import ACTIONS, COMPONENTS, SIZE
@@ -91,7 +91,7 @@ def heading(step: ExplainedStep) -> str:
     return f"step {step.number}: {name} ({step.action}){_outcome(step.transition)}"
 
 
-def _outcome(step: Transition) -> str:
+def _outcome(step: StateTransition) -> str:
     if not step.valid and step.over:
         return ": invalid, the game is over (C4); nothing changes and every component is 0 (C1)"
     if not step.valid:

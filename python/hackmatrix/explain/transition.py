@@ -38,7 +38,7 @@ class Being:
 
 
 @dataclass(frozen=True)
-class Transition:
+class StateTransition:
     """A step: the complete states (S of docs/reference/protocol.md) around it, and the action's number."""
 
     before: State

@@ -39,7 +39,7 @@ _LEAST_CHUNK, _CHUNK_SHARE = 64, 32
 class StepResult(NamedTuple):
     """Output of a step, besides the new state."""
 
-    counts: rewards.Counts
+    counts: rewards.PriceCounts
     """What the step is paid for (W); ``rewards.components`` multiplies it by the prices."""
     terminated: Array
     """hp 0, victory or an invalid action (C4)."""

@@ -34,7 +34,7 @@ class StepEvents(NamedTuple):
     """Credits and energy that the siphon missed (W2); 0 for other actions."""
 
 
-class Counts(NamedTuple):
+class PriceCounts(NamedTuple):
     """Quantities that a step is paid for, one per price of table W: int32, or bool where it is at most 1."""
 
     step_penalty: Array
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
     """Index of the stage whose completion and death prices apply: int32, 0 for stage 1."""
 
 
-def count(before: Snapshot, after: Snapshot, events: StepEvents) -> tuple[Counts, Array]:
+def count(before: Snapshot, after: Snapshot, events: StepEvents) -> tuple[PriceCounts, Array]:
     """Count what a step is paid for, and return the new closest approach too (W1).
 
     ``before`` and ``after`` enclose everything the step did except generating the next stage, which changes nothing
@@ -83,7 +83,7 @@ def count(before: Snapshot, after: Snapshot, events: StepEvents) -> tuple[Counts
 
     mark("W3.kills", lambda: undone & (events.kills < 0))
     mark("W3.pickups", lambda: undone & (events.pickups < 0))
-    counts = Counts(
+    counts = PriceCounts(
         step_penalty=events.valid,
         stage_completion=events.completed,
         score_gain=after.score - before.score,
@@ -105,7 +105,7 @@ def count(before: Snapshot, after: Snapshot, events: StepEvents) -> tuple[Counts
     return counts, closest
 
 
-def components(counts: Counts, prices: ArrayLike) -> Array:
+def components(counts: PriceCounts, prices: ArrayLike) -> Array:
     """The components of one step in the order of table W: int32 ``(components,)``, in thousandths.
 
     ``prices``: int32 ``(prices,)`` in the order of ``tables.PRICES``.

@@ -61,7 +61,7 @@ _ENEMIES = {"virus": Enemy(2, 2), "daemon": Enemy(3, 1), "glitch": Enemy(2, 1), 
 ENEMIES = tuple(_ENEMIES[name] for name in rules.ENEMIES)
 
 
-class Program(NamedTuple):
+class ProgramCosts(NamedTuple):
     """Costs and spawn count of a program (table P)."""
 
     credits: int
@@ -70,29 +70,29 @@ class Program(NamedTuple):
 
 
 _PROGRAMS = {
-    "PUSH": Program(0, 2, 4),
-    "PULL": Program(0, 2, 4),
-    "CRASH": Program(3, 2, 6),
-    "WARP": Program(2, 2, 5),
-    "POLY": Program(1, 1, 3),
-    "WAIT": Program(0, 1, 1),
-    "DEBUG": Program(3, 0, 4),
-    "ROW": Program(3, 1, 2),
-    "COL": Program(3, 1, 2),
-    "UNDO": Program(1, 0, 3),
-    "STEP": Program(0, 3, 4),
-    "SIPH+": Program(5, 0, 7),
-    "EXCH": Program(4, 0, 3),
-    "SHOW": Program(2, 0, 2),
-    "RESET": Program(0, 4, 2),
-    "CALM": Program(2, 4, 6),
-    "D_BOM": Program(3, 0, 4),
-    "DELAY": Program(1, 2, 4),
-    "ANTI-V": Program(3, 0, 4),
-    "SCORE": Program(0, 5, 5),
-    "REDUC": Program(2, 1, 3),
-    "ATK+": Program(4, 4, 8),
-    "HACK": Program(2, 2, 4),
+    "PUSH": ProgramCosts(0, 2, 4),
+    "PULL": ProgramCosts(0, 2, 4),
+    "CRASH": ProgramCosts(3, 2, 6),
+    "WARP": ProgramCosts(2, 2, 5),
+    "POLY": ProgramCosts(1, 1, 3),
+    "WAIT": ProgramCosts(0, 1, 1),
+    "DEBUG": ProgramCosts(3, 0, 4),
+    "ROW": ProgramCosts(3, 1, 2),
+    "COL": ProgramCosts(3, 1, 2),
+    "UNDO": ProgramCosts(1, 0, 3),
+    "STEP": ProgramCosts(0, 3, 4),
+    "SIPH+": ProgramCosts(5, 0, 7),
+    "EXCH": ProgramCosts(4, 0, 3),
+    "SHOW": ProgramCosts(2, 0, 2),
+    "RESET": ProgramCosts(0, 4, 2),
+    "CALM": ProgramCosts(2, 4, 6),
+    "D_BOM": ProgramCosts(3, 0, 4),
+    "DELAY": ProgramCosts(1, 2, 4),
+    "ANTI-V": ProgramCosts(3, 0, 4),
+    "SCORE": ProgramCosts(0, 5, 5),
+    "REDUC": ProgramCosts(2, 1, 3),
+    "ATK+": ProgramCosts(4, 4, 8),
+    "HACK": ProgramCosts(2, 2, 4),
 }
 PROGRAMS = tuple(_PROGRAMS[name] for name in rules.PROGRAMS)
 

@@ -13,9 +13,9 @@ from hackmatrix.rules import COMPONENTS, EVENTS, FACTS
 from hackmatrix.swift_env import protocol
 from hackmatrix.swift_env.memory import SharedMemory
 from hackmatrix.swift_env.process import DEADLINE, SPINS, SwiftEngineError, SwiftProcess, build_hint
-from hackmatrix.swift_env.protocol import Command, CommandRefused, ObservationFormat, Rows
+from hackmatrix.swift_env.protocol import CommandRefused, FrameCommand, ObservationFormat, Rows
 from rlparity import BatchEngine, BatchStep, Draw, EngineOptions, Phase, State, StateRefused
-from rlparity.engine import Closable, Slots
+from rlparity.engine import Array, Closable, Slots
 from rlparity.io.strict_json import json_text
 
 T = TypeVar("T")
@@ -47,11 +47,11 @@ class SwiftEngine(BatchEngine, Closable):
     def __init__(self, games: int, options: EngineOptions = EngineOptions()) -> None:
         self.games = games
         self._memory = SharedMemory.open(protocol.size_of_rows(games, ObservationFormat.FLOATS))
-        self._places: dict[Command, NDArray[np.uint8]] = {}
+        self._places: dict[FrameCommand, NDArray[np.uint8]] = {}
         """Places in shared memory for the rows of the step and of the restart that were sent."""
         self._restarts = (bytes(games), b"\1" * games)
-        self._buffers: dict[Command, NDArray[np.uint8]] = {}
-        self._views: dict[Command, tuple[NDArray[np.uint8], bytes, Rows]] = {}
+        self._buffers: dict[FrameCommand, NDArray[np.uint8]] = {}
+        self._views: dict[FrameCommand, tuple[NDArray[np.uint8], bytes, Rows]] = {}
         self._begun: tuple[bytes, bool] | None = None
         self._packed: NDArray[np.uint8] | None = None
         self._packs_each_step = False
@@ -68,32 +68,32 @@ class SwiftEngine(BatchEngine, Closable):
             undo.callback(self.close)
             self._open(options)
             undo.pop_all()
-        self._marks_before = self._ask(Command.GET_MARKS, protocol.marks)[0] if options.marks else None
+        self._marks_before = self._ask(FrameCommand.GET_MARKS, protocol.marks)[0] if options.marks else None
 
     def _open(self, options: EngineOptions) -> None:
         """Agree on the protocol and the memory, set the prices, and open the games."""
         self._process.send(protocol.hello())
-        self._read(Command.HELLO, protocol.check_hello)
+        self._read(FrameCommand.HELLO, protocol.check_hello)
         if self._memory is not None:
             try:
-                self._ask(Command.SHARE, protocol.content, self._memory.file.fileno(), self._memory.total)
+                self._ask(FrameCommand.SHARE, protocol.content, self._memory.file.fileno(), self._memory.total)
                 self._memory.file.close()
             except CommandRefused:  # the engine lacks this command or cannot map the memory, and uses the pipe
                 self._memory = None
         if options.prices is not None:
-            self._ask(Command.SET_PRICES, protocol.content, np.array(options.prices, "<i4"))
+            self._ask(FrameCommand.SET_PRICES, protocol.content, np.array(options.prices, "<i4"))
         is_compact = options.packed and self._memory is None
         self._observing = int(ObservationFormat.COMPACT if is_compact else ObservationFormat.FLOATS)
-        self._rows = self._ask_rows(Command.OPEN, self.games, self._observing, np.zeros(self.games, "<u8"))
+        self._rows = self._ask_rows(FrameCommand.OPEN, self.games, self._observing, np.zeros(self.games, "<u8"))
 
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
-        return self._placed(self._ask_rows(Command.RESET, protocol.games_of(slots), seeds.astype("<u8")), slots)
+        return self._placed(self._ask_rows(FrameCommand.RESET, protocol.games_of(slots), seeds.astype("<u8")), slots)
 
     def restart(self, slots: Slots) -> NDArray[Any]:
         restarted, self._restarted = self._restarted, None
         if restarted is not None and np.array_equal(restarted[0], slots):
             return self._placed(restarted[1], slots)
-        return self._placed(self._ask_rows(Command.RESTART, protocol.games_of(slots)), slots)
+        return self._placed(self._ask_rows(FrameCommand.RESTART, protocol.games_of(slots)), slots)
 
     def rest(self, slots: Slots) -> None:
         """Send the restart that follows together with the step."""
@@ -118,18 +118,18 @@ class SwiftEngine(BatchEngine, Closable):
         """Send the step, which the process computes on its own core."""
         self._drop_unread()
         memory, step = self._memory, protocol.step(actions, self._restarts[restarting])
-        self._send_placed(Command.STEP, step, memory.place() if memory else None)
+        self._send_placed(FrameCommand.STEP, step, memory.place() if memory else None)
         if self._packs_each_step:
-            self._send(Command.GET_PACKED_STATES, _EVERY)
+            self._send(FrameCommand.GET_PACKED_STATES, _EVERY)
         if (resting := self._resting) is not None:
             size = protocol.size_of_rows(len(resting), self._observing)
-            restart = protocol.request(Command.RESTART, protocol.games_of(resting))
-            self._send_placed(Command.RESTART, restart, memory.second_place(size) if memory else None)
+            restart = protocol.request(FrameCommand.RESTART, protocol.games_of(resting))
+            self._send_placed(FrameCommand.RESTART, restart, memory.second_place(size) if memory else None)
         self._begun = (actions.tobytes(), restarting)
 
     def receive_step(self) -> Rows:
         """Receive the rows (n) of the step that was sent; raises CommandRefused for an action outside 0 … 27."""
-        self._rows = self._receive(Command.STEP)
+        self._rows = self._receive(FrameCommand.STEP)
         return self._rows
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
@@ -139,11 +139,11 @@ class SwiftEngine(BatchEngine, Closable):
         return self._step(actions, restarting=True)
 
     def get_state(self, slots: Slots) -> list[State]:
-        return self._ask(Command.GET_STATES, protocol.states, protocol.games_of(slots))
+        return self._ask(FrameCommand.GET_STATES, protocol.states, protocol.games_of(slots))
 
     def set_state(self, states: Sequence[State], slots: Slots) -> NDArray[Any]:
         try:
-            rows = self._ask_rows(Command.SET_STATES, protocol.states_with_games(states, slots))
+            rows = self._ask_rows(FrameCommand.SET_STATES, protocol.states_with_games(states, slots))
         except CommandRefused as refusal:
             raise StateRefused(str(refusal)) from refusal
         return self._placed(rows, slots)
@@ -152,7 +152,7 @@ class SwiftEngine(BatchEngine, Closable):
         """Packed states, later sent with every step: ``scalars`` uint32 (n, 46), ``cells`` uint8 (n, 2, 14, 36)."""
         self._packs_each_step = True
         if self._packed is None:
-            self._packed = self._ask(Command.GET_PACKED_STATES, protocol.packed_states, _EVERY)
+            self._packed = self._ask(FrameCommand.GET_PACKED_STATES, protocol.packed_states, _EVERY)
         packed = self._packed.view(_PACKED)[:, 0]
         parts = [packed[name] for name in ("head", "now", "history")]
         scalars = [part[size].astype(np.uint32) for part in parts for size in ("words", "halves", "bytes")]
@@ -162,20 +162,20 @@ class SwiftEngine(BatchEngine, Closable):
     def marks(self) -> NDArray[np.integer[Any]] | None:
         if self._marks_before is None:
             return None
-        return (self._ask(Command.GET_MARKS, protocol.marks)[0] - self._marks_before).astype(np.int64)
+        return (self._ask(FrameCommand.GET_MARKS, protocol.marks)[0] - self._marks_before).astype(np.int64)
 
     def phases(self, state: State, actions: NDArray[Any]) -> tuple[Phase, ...]:
         text = json_text(state).encode()
         asked = struct.pack("<iI", int(actions[0]), len(text)), text
         try:
-            told = self._ask(Command.GET_PHASES, protocol.json_content, *asked)
+            told = self._ask(FrameCommand.GET_PHASES, protocol.json_content, *asked)
         except CommandRefused as refusal:
             raise SwiftEngineError(f"the Swift engine tells no phases ({refusal}): {build_hint()}.") from refusal
         return tuple(Phase(each["phase"], each["state"], tuple(map(_draw, each["draws"]))) for each in told)
 
     def rules(self) -> dict[str, Any]:
         """Every table of the rules in the engine's version."""
-        return self._ask(Command.GET_RULES, protocol.json_content)
+        return self._ask(FrameCommand.GET_RULES, protocol.json_content)
 
     def close(self) -> None:
         """End the process; closing twice is fine."""
@@ -194,9 +194,9 @@ class SwiftEngine(BatchEngine, Closable):
         self._begun = self._packed = None
         rows = self.receive_step()
         if self._packs_each_step:
-            self._packed = self._read(Command.GET_PACKED_STATES, protocol.packed_states)
+            self._packed = self._read(FrameCommand.GET_PACKED_STATES, protocol.packed_states)
         resting, self._resting = self._resting, None
-        self._restarted = None if resting is None else (resting, self._receive(Command.RESTART))
+        self._restarted = None if resting is None else (resting, self._receive(FrameCommand.RESTART))
         assert rows.observation is not None
         return BatchStep(
             observation=rows.observation,
@@ -215,25 +215,25 @@ class SwiftEngine(BatchEngine, Closable):
         assert rows.observation is not None
         return rows.observation
 
-    def _ask_rows(self, command: Command, *parts: bytes | NDArray[Any] | int) -> Rows:
+    def _ask_rows(self, command: FrameCommand, *parts: bytes | NDArray[Any] | int) -> Rows:
         return self._ask(command, lambda frame: self._rows_in(command, frame), *parts)
 
-    def _ask(self, command: Command, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | NDArray[Any] | int) -> T:
+    def _ask(self, command: FrameCommand, parse: Callable[[NDArray[np.uint8]], T], *parts: bytes | Array | int) -> T:
         self._drop_unread()
         self._send(command, *parts)
         return self._read(command, parse)
 
-    def _send(self, command: Command, *parts: bytes | NDArray[Any] | int) -> None:
+    def _send(self, command: FrameCommand, *parts: bytes | NDArray[Any] | int) -> None:
         self._process.send(protocol.request(command, *parts))
 
-    def _send_placed(self, command: Command, request: bytes, place: tuple[int, NDArray[np.uint8]] | None) -> None:
+    def _send_placed(self, command: FrameCommand, request: bytes, place: tuple[int, NDArray[np.uint8]] | None) -> None:
         """Send a request for rows, to be put at ``place`` in the shared memory, or in the reply if that is None."""
         if place is not None:
             offset, self._places[command] = place
             request = protocol.place(offset, request)
         self._process.send(request)
 
-    def _receive(self, command: Command) -> Rows:
+    def _receive(self, command: FrameCommand) -> Rows:
         """Receive the rows of a step or a restart, from the reply or from their place in the shared memory."""
         place = self._places.get(command)
         if place is None:
@@ -243,14 +243,14 @@ class SwiftEngine(BatchEngine, Closable):
             protocol.check_placed(frame, len(place))
             return self._rows_in(command, place)
 
-        return self._read(Command.PLACE, placed)
+        return self._read(FrameCommand.PLACE, placed)
 
     def _drop_unread(self) -> None:
         """Skip answers that were never received, such as after Ctrl+C between the halves of a step."""
         while self._process.unread:
             self._process.receive()
 
-    def _rows_in(self, command: Command, frame: NDArray[np.uint8]) -> Rows:
+    def _rows_in(self, command: FrameCommand, frame: NDArray[np.uint8]) -> Rows:
         """Parse the rows of a frame; reuses the last views where the frame has the same memory and header."""
         head = frame[: protocol.ROWS_HEAD].tobytes()
         kept_frame, kept_head, rows = self._views.get(command, (None, b"", None))
@@ -259,7 +259,7 @@ class SwiftEngine(BatchEngine, Closable):
             self._views[command] = (frame, head, rows)
         return rows
 
-    def _read(self, command: Command, parse: Callable[[NDArray[np.uint8]], T]) -> T:
+    def _read(self, command: FrameCommand, parse: Callable[[NDArray[np.uint8]], T]) -> T:
         """Parse the next reply, read into a buffer that the command reuses, because fresh memory costs page faults."""
         frame = self._process.receive(self._buffers.get(command))
         if len(frame) > len(self._buffers.get(command, ())):

@@ -29,7 +29,7 @@ _ROW_BYTES = 8 + 4 * NUM_COMPONENTS + 4 * NUM_FACTS + NUM_ACTIONS + 1
 ROWS_HEAD = 16
 
 
-class Command(IntEnum):
+class FrameCommand(IntEnum):
     """Commands of frames."""
 
     HELLO = 0
@@ -82,7 +82,7 @@ class ProtocolError(ValueError):
     """An answer that violates the protocol."""
 
 
-def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
+def request(command: FrameCommand, *parts: bytes | NDArray[Any] | int) -> bytes:
     """A frame's body: the command, then the parts; an int is a uint32."""
     body = [_WORD.pack(part) if isinstance(part, int) else bytes(part) for part in parts]
     return b"".join([_WORD.pack(command), *body])
@@ -90,17 +90,17 @@ def request(command: Command, *parts: bytes | NDArray[Any] | int) -> bytes:
 
 def step(actions: NDArray[np.int32], auto_reset: bytes) -> bytes:
     """The request of a step: an action (n,) and an auto-reset flag for every game; R6 gives the seeds of new games."""
-    return b"".join((_TWO_WORDS.pack(Command.STEP, False), actions.astype(_I4, copy=False).tobytes(), auto_reset))
+    return b"".join((_TWO_WORDS.pack(FrameCommand.STEP, False), actions.astype(_I4, copy=False).tobytes(), auto_reset))
 
 
 def place(offset: int, rows_request: bytes) -> bytes:
     """Wrap a request so that its rows are written at an offset of the shared memory."""
-    return _TWO_WORDS.pack(Command.PLACE, offset) + rows_request
+    return _TWO_WORDS.pack(FrameCommand.PLACE, offset) + rows_request
 
 
 def hello() -> bytes:
     """The first request of every connection."""
-    return request(Command.HELLO, _MAGIC, VERSION)
+    return request(FrameCommand.HELLO, _MAGIC, VERSION)
 
 
 def games_of(slots: NDArray[np.intp] | None) -> bytes:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from hackmatrix.explain.transition import Transition
+from hackmatrix.explain.transition import StateTransition
 from hackmatrix.world import WORLD
 from rlparity import BatchEngine, State, View
 from rlparity.core.source_specs import open_source
@@ -19,7 +19,7 @@ ONLY = np.zeros(1, np.intp)
 class Paid(NamedTuple):
     """A step, and the 15 components that the engine paid for it, in thousandths."""
 
-    step: Transition
+    step: StateTransition
     values: tuple[int, ...]
 
 
@@ -40,7 +40,7 @@ def play(swift: BatchEngine) -> Play:
         (before,) = swift.get_state(ONLY)
         step = swift.step(np.array([action], np.int32))
         (after,) = swift.get_state(ONLY)
-        return Paid(Transition(before, after, action), tuple(step.components[0].tolist()))
+        return Paid(StateTransition(before, after, action), tuple(step.components[0].tolist()))
 
     return one_step
 
@@ -62,7 +62,7 @@ def paid_steps(swift_built: None) -> list[Paid]:
         actions = choose_actions(rng, weights, mask, INVALID_SHARE)
         played = engine.step(actions)
         for old, new, action, values in zip(before, engine.get_state(every), actions, played.components, strict=True):
-            paid.append(Paid(Transition(old, new, int(action)), tuple(values.tolist())))
+            paid.append(Paid(StateTransition(old, new, int(action)), tuple(values.tolist())))
         ended = np.flatnonzero(played.ended)
         observation = played.observation.copy()
         if len(ended):

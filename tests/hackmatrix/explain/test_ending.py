@@ -4,7 +4,7 @@ import pytest
 
 from hackmatrix.cells import place_of
 from hackmatrix.explain.ending import attackers, ending
-from hackmatrix.explain.transition import Transition
+from hackmatrix.explain.transition import StateTransition
 from rlparity import State
 from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
 from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state
@@ -22,7 +22,7 @@ def waiting(*entries: Entry, **fields: Json) -> State:
     return state(*entries, **({"hp": 1, "owned": "wait", "energy": 1, "nextScheduledTaskTurn": 99} | fields))
 
 
-def killers(step: Transition) -> list[tuple[str, tuple[int, int]]]:
+def killers(step: StateTransition) -> list[tuple[str, tuple[int, int]]]:
     return [(attacker["type"], place_of(attacker)) for attacker in attackers(step)]
 
 

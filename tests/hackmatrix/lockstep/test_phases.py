@@ -14,7 +14,7 @@ from hackmatrix.exploration.policies import POLICIES
 from hackmatrix.exploration.starts import STARTS
 from hackmatrix.jax_env import enemy_turn
 from hackmatrix.swift_env import SwiftEngine
-from hackmatrix.swift_env.protocol import Command, CommandRefused, content
+from hackmatrix.swift_env.protocol import CommandRefused, FrameCommand, content
 from hackmatrix.world import WORLD
 from rlparity import BatchEngine, Draw, EngineError, EngineOptions, State, UsageError, View
 from rlparity.core.pair import Pair
@@ -65,7 +65,7 @@ def test_an_invalid_action_has_no_phase_and_a_wrong_request_is_refused() -> None
     with pytest.raises(EngineError, match=r"tells no phases \(the action of game 0 must be an integer from 0 to 27"):
         engine.phases(state, np.array([28]))
     with SwiftEngine(1) as alone, pytest.raises(CommandRefused, match="the frame ends before"):
-        alone._ask(Command.GET_PHASES, content, struct.pack("<iI", 0, 9), b"{}")
+        alone._ask(FrameCommand.GET_PHASES, content, struct.pack("<iI", 0, 9), b"{}")
 
 
 @pytest.mark.long

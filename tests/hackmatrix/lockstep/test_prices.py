@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hackmatrix.explain.readings import readings_of
-from hackmatrix.explain.transition import Transition
+from hackmatrix.explain.transition import StateTransition
 from hackmatrix.prices import PRICES
 from hackmatrix.world import WORLD, open_jax, rules_of
 from rlparity import EngineOptions, Price
@@ -87,7 +87,7 @@ def test_W_both_engines_and_explain_pay_the_same_at_any_prices(
     table_w = rules_of("swift", prices)["rewards"]["prices"]
     assert table_w == rules_of("jax", prices)["rewards"]["prices"]
     for old, new, action, values in zip(before, after, actions.tolist(), paid.components.tolist(), strict=True):
-        assert values == [reading.value for reading in readings_of(Transition(old, new, action), table_w)]
+        assert values == [reading.value for reading in readings_of(StateTransition(old, new, action), table_w)]
 
 
 @pytest.mark.long

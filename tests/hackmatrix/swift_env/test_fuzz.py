@@ -16,7 +16,7 @@ from hackmatrix.exploration.starts import STARTS
 from hackmatrix.prices import PRICES
 from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.swift_env.process import SwiftProcess, binary_path
-from hackmatrix.swift_env.protocol import Command, games_of, hello, request, states_with_games
+from hackmatrix.swift_env.protocol import FrameCommand, games_of, hello, request, states_with_games
 
 pytestmark = pytest.mark.usefixtures("swift_built")
 
@@ -206,18 +206,18 @@ def valid_frames(rng: random.Random, made: list[dict[str, Any]]) -> bytes:
     steps = np.array([rng.randrange(rules.NUM_ACTIONS) for _ in range(GAMES)], "<i4")
     frames = [
         hello(),
-        request(Command.OPEN, GAMES, rng.randrange(3), np.arange(GAMES, dtype="<u8")),
-        request(Command.STEP, 0, steps, np.zeros(GAMES, "u1")),
-        request(Command.RESET, chosen, seeds),
-        request(Command.SET_STATES, states_with_games([rng.choice(made) for _ in games], games)),
-        request(Command.SET_OBSERVATION, rng.randrange(3)),
-        request(Command.SET_PRICES, np.array([rng.randrange(1000) for _ in range(30)], "<i4")),
-        request(Command.SHARE, rng.randrange(100), rng.getrandbits(32)),
-        request(Command.GET_PHASES, rng.randrange(rules.NUM_ACTIONS), len(state), state),
-        request(Command.PLACE, 8 * rng.randrange(100), request(Command.RESTART, chosen)),
+        request(FrameCommand.OPEN, GAMES, rng.randrange(3), np.arange(GAMES, dtype="<u8")),
+        request(FrameCommand.STEP, 0, steps, np.zeros(GAMES, "u1")),
+        request(FrameCommand.RESET, chosen, seeds),
+        request(FrameCommand.SET_STATES, states_with_games([rng.choice(made) for _ in games], games)),
+        request(FrameCommand.SET_OBSERVATION, rng.randrange(3)),
+        request(FrameCommand.SET_PRICES, np.array([rng.randrange(1000) for _ in range(30)], "<i4")),
+        request(FrameCommand.SHARE, rng.randrange(100), rng.getrandbits(32)),
+        request(FrameCommand.GET_PHASES, rng.randrange(rules.NUM_ACTIONS), len(state), state),
+        request(FrameCommand.PLACE, 8 * rng.randrange(100), request(FrameCommand.RESTART, chosen)),
     ]
-    plain = (Command.OBSERVE, Command.GET_MARKS, Command.RESET_MARKS, Command.GET_RULES)
-    of_games = (Command.GET_STATES, Command.GET_PACKED_STATES, Command.RESTART)
+    plain = (FrameCommand.OBSERVE, FrameCommand.GET_MARKS, FrameCommand.RESET_MARKS, FrameCommand.GET_RULES)
+    of_games = (FrameCommand.GET_STATES, FrameCommand.GET_PACKED_STATES, FrameCommand.RESTART)
     return rng.choice([*frames, *map(request, plain), *(request(command, chosen) for command in of_games)])
 
 
@@ -239,17 +239,17 @@ def mutated_frame(rng: random.Random, frame: bytes) -> bytes:
 def test_mutated_frames_leave_the_games_as_they_were(count: int) -> None:
     rng = random.Random(2)
     made = states(rng)
-    asked = request(Command.GET_PACKED_STATES, games_of(None))
+    asked = request(FrameCommand.GET_PACKED_STATES, games_of(None))
     process = SwiftProcess()
 
     def ask(frame: bytes) -> bytes:
         process.send(frame)
         return process.receive().tobytes()
 
-    assert ask(request(Command.OBSERVE))[:4] == b"\1\0\0\0"  # before hello
+    assert ask(request(FrameCommand.OBSERVE))[:4] == b"\1\0\0\0"  # before hello
     assert ask(hello())[:4] == b"\0\0\0\0"
     assert ask(asked)[:4] == b"\1\0\0\0"  # before open
-    assert ask(request(Command.OPEN, GAMES, 2, np.arange(GAMES, dtype="<u8")))[:4] == b"\0\0\0\0"
+    assert ask(request(FrameCommand.OPEN, GAMES, 2, np.arange(GAMES, dtype="<u8")))[:4] == b"\0\0\0\0"
     before = ask(asked)
     seen: Counter[str] = Counter()
     for number in range(count):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.swift_env.memory import PIPE, TRANSPORT_VARIABLE, SharedMemory
 from hackmatrix.swift_env.process import SwiftProcess
-from hackmatrix.swift_env.protocol import Command, ObservationFormat, games_of, hello, request, size_of_rows
+from hackmatrix.swift_env.protocol import FrameCommand, ObservationFormat, games_of, hello, request, size_of_rows
 from hackmatrix.world import WORLD
 from rlparity import EngineOptions
 from rlparity.errors import UsageError
@@ -116,24 +116,24 @@ class TestRefusals:
             return process.receive().tobytes()
 
         ask(hello())
-        ask(request(Command.OPEN, FEW, int(ObservationFormat.NONE), np.arange(FEW, dtype="<u8")))
-        assert b"no memory is shared" in ask(request(Command.PLACE, 0, request(Command.OBSERVE)))
-        assert ask(request(Command.SHARE, memory.file.fileno(), memory.total)) == bytes(4)
+        ask(request(FrameCommand.OPEN, FEW, int(ObservationFormat.NONE), np.arange(FEW, dtype="<u8")))
+        assert b"no memory is shared" in ask(request(FrameCommand.PLACE, 0, request(FrameCommand.OBSERVE)))
+        assert ask(request(FrameCommand.SHARE, memory.file.fileno(), memory.total)) == bytes(4)
         yield ask
         process.close()
 
     def test_of_places_and_descriptors(self, ask: Callable[[bytes], bytes]) -> None:
         places = {
-            "too far": (8, request(Command.RESTART, games_of(None))),
-            "off 8": (4, request(Command.RESTART, games_of(np.array([0])))),
-            "far off": (2**32 - 8, request(Command.RESTART, games_of(None))),
-            "no rows": (0, request(Command.GET_STATES, games_of(None))),
-            "twice": (0, request(Command.PLACE, 0, request(Command.OBSERVE))),
+            "too far": (8, request(FrameCommand.RESTART, games_of(None))),
+            "off 8": (4, request(FrameCommand.RESTART, games_of(np.array([0])))),
+            "far off": (2**32 - 8, request(FrameCommand.RESTART, games_of(None))),
+            "no rows": (0, request(FrameCommand.GET_STATES, games_of(None))),
+            "twice": (0, request(FrameCommand.PLACE, 0, request(FrameCommand.OBSERVE))),
             "nothing": (0, b""),
         }
-        frames = {what: request(Command.PLACE, *place) for what, place in places.items()}
-        frames |= {f"descriptor {number}": request(Command.SHARE, number, 8) for number in (1, 999, 2**32 - 1)}
-        states = request(Command.GET_PACKED_STATES, games_of(None))
+        frames = {what: request(FrameCommand.PLACE, *place) for what, place in places.items()}
+        frames |= {f"descriptor {number}": request(FrameCommand.SHARE, number, 8) for number in (1, 999, 2**32 - 1)}
+        states = request(FrameCommand.GET_PACKED_STATES, games_of(None))
         before = ask(states)
         for what, frame in frames.items():
             assert (ask(frame)[:4], ask(states)) == (b"\1\0\0\0", before), what
@@ -145,6 +145,6 @@ class TestRefusals:
             process = SwiftProcess(descriptors=[short.fileno()])
             process.send(hello())
             process.receive()
-            process.send(request(Command.SHARE, short.fileno(), 8))
+            process.send(request(FrameCommand.SHARE, short.fileno(), 8))
             assert b"is no file of 8 bytes" in process.receive().tobytes()
             process.close()
