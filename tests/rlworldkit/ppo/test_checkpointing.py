@@ -161,7 +161,7 @@ def test_with_other_games_the_next_row_is_of_these_alone(
 @pytest.mark.parametrize("change", [{"num_envs": 8}, {"num_steps": 12}, {"num_minibatches": 2}, {"update_epochs": 1}])
 def test_a_falling_learning_rate_is_not_counted_in_other_gradient_steps(saved: Path, change: dict[str, Any]) -> None:
     config = dataclasses.replace(SMALL, learning_rate_end=1e-4, **change)
-    with pytest.raises(UsageError, match=f"{next(iter(change))} would change how many there are"):
+    with pytest.raises(UsageError, match=f"{next(iter(change))} would change: resume"):
         train(config, ENV, start=read_checkpoint(saved, ENV))
 
 

@@ -160,7 +160,7 @@ def test_a_setting_has_the_names_of_its_field_and_of_its_flag(name: str, configu
         ),
         ("[train]\ngamma = 1", "settings.toml has an unknown key 'train': there are num_envs,"),
         ("gamma = 'much'", "settings.toml: gamma must be a number from 0 to 1, got 'much'."),
-        ("gamma = true", "settings.toml: gamma must be a number, not true or false, got True."),
+        ("gamma = true", "settings.toml: gamma must be a number from 0 to 1, got True."),
         ("num_envs = 1.5", "settings.toml: num_envs must be a whole number from 1 to 1,048,576, got 1.5."),
         ("clip_value_loss = 1", "settings.toml: clip_value_loss must be true or false, got 1."),
         ("network = 1", "settings.toml: network must be a text, got 1."),

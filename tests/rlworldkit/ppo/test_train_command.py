@@ -120,7 +120,7 @@ def test_another_seed_for_the_same_games_is_refused(finished: Run, capsys: pytes
         main([*flags, "--no-wandb", "--checkpoint-dir", "elsewhere"])
     said = capsys.readouterr()
     assert caught.value.code == 2
-    assert "began with seed 0: leave --seed out" in said.err
+    assert "are those of seed 0: leave --seed out" in said.err
     assert said.out == f"--checkpoint-dir has no effect: the run continues in {finished.folder}.\n"
     assert (finished.folder / "config.json").read_bytes() == before
 
