@@ -52,8 +52,6 @@ class Setting:
         if self.values is None:
             kinds, text = (bool, "true or false") if self.kind is bool else ((str, Path), "a text")
             return None if isinstance(value, kinds) else f"must be {text}"
-        if isinstance(value, bool) and self.values.fault(value) is None:
-            return "must be a number, not true or false"
         return self.values.fault(value)
 
     def value_of(self, plain: Any) -> Any:  # noqa: ANN401 - of the setting's type
