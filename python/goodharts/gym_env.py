@@ -32,7 +32,7 @@ class GoodhartsEnv(WorldEnv):
     End: terminated when the energy is used up, which never happens in mode ``proxy``; truncated after 512 steps, or
     after ``max_episode_steps``, here or in ``gym.make``, if that is less. Both may be true (G5).
 
-    Arguments and errors are those of `WorldEnv`, and ``mode``: one of the five modes of the rules.
+    Arguments and errors are those of `WorldEnv`, and ``mode``: one of the modes of the rules.
     """
 
     metadata = metadata_of(GROUND_TRUTH)
