@@ -27,7 +27,7 @@ NOTE: Final = "note"
 BROKEN: Final = "broken"
 """Statuses of a check; a note is about something optional that is missing."""
 _STYLES = {OK: "green", NOTE: "yellow", BROKEN: "bold red"}
-_LIBRARIES = ("gymnasium", "gymnax", "pgx", "jumanji", "envpool", "dm_env")
+_LIBRARIES = ("gymnasium", "gymnax", "pgx", "jumanji", "envpool", "jaxmarl", "pettingzoo", "dm_env")
 """Distributions whose environments ``--engines`` can name."""
 
 
