@@ -79,7 +79,7 @@ class Model:
         """Return the critic's values of complete states, on the CPU: (n,)."""
         codes = np.stack([around(state, REACH) for state in states]).reshape(len(states), -1)
         counts = torch.tensor([(state["foodCount"], state["poisonCount"]) for state in states])
-        return self.policy(*self._inputs(torch.from_numpy(codes), counts))[1].numpy()
+        return self.policy.cpu()(*self._inputs(torch.from_numpy(codes), counts))[1].numpy()
 
     def network(self) -> NumpyNetwork:
         """The network in NumPy, with parameters named as in rlworldkit's trainer."""
