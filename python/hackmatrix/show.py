@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from pkgutil import resolve_name
 
+from hackmatrix.cells import is_dead, is_won, owned_programs
 from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
 from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
 from hackmatrix.explain.transition import StateTransition
-from hackmatrix.render.model import is_dead, is_won, owned_programs
 from hackmatrix.render.text import LEGEND, board_lines, compact_lines, draw_text, numbers
 from hackmatrix.rules import MOVES, NUM_STAGES, PROGRAMS, SIZE
 from hackmatrix.score import WON

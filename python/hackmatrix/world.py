@@ -9,12 +9,11 @@ import numpy as np
 from hackmatrix import rules
 from hackmatrix.agents import AGENTS
 from hackmatrix.benches import BENCHES
+from hackmatrix.cells import owned_programs, rows_of
 from hackmatrix.exploration.policies import POLICIES, walk
-from hackmatrix.exploration.shrinkers import SHRINKERS
-from hackmatrix.exploration.starts import STARTS
+from hackmatrix.exploration.starts import SHRINKERS, STARTS
 from hackmatrix.prices import PRICES
 from hackmatrix.render.colours import colour_of
-from hackmatrix.render.model import owned_programs, rows_of
 from hackmatrix.render.words import SIGNS, cell_text
 from hackmatrix.spaces import dict_space, split
 from hackmatrix.swift_env.process import is_engine_expected

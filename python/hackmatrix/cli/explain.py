@@ -6,8 +6,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from hackmatrix.cli.main import PROGRAM
-from hackmatrix.explain.play import ExplainedStep, explained_steps
-from hackmatrix.explain.show import WIDTH, as_json, print_before, print_legend, print_step, verdict
+from hackmatrix.explain import show
+from hackmatrix.explain.show import ExplainedStep
 from hackmatrix.rules import ACTIONS
 from hackmatrix.world import WORLD
 from rlparity import World
@@ -96,10 +96,10 @@ def _cut(case: Case, args: argparse.Namespace) -> Case:
 
 def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedStep]:
     """Play the case and print it from ``--from`` on; return all its steps."""
-    console = open_console(quiet=args.json == STANDARD_OUTPUT, width=WIDTH)
+    console = open_console(quiet=args.json == STANDARD_OUTPUT, width=show.WIDTH)
     played: list[ExplainedStep] = []
     printed: list[ExplainedStep] = []
-    steps = explained_steps(args.engines, case, world)
+    steps = show.explained_steps(args.engines, case, world)
     with players.playing(PROGRAM, args.engines):
         begun = list(islice(steps, 2))  # the start and one step, during which the JAX engine compiles
     for step in chain(begun, steps):
@@ -107,16 +107,16 @@ def _play(case: Case, world: World, args: argparse.Namespace) -> list[ExplainedS
         played.append(step)
         if max(step.number, 0) >= args.first:  # the start belongs to step 0
             if before and not printed:
-                print_before(console, step, before)
-            print_step(console, step, args.engines, before)
+                show.print_before(console, step, before)
+            show.print_step(console, step, args.engines, before)
             printed.append(step)
-    print_legend(console)
-    console.print(verdict(played, args.engines), style="bold", soft_wrap=True)
+    show.print_legend(console)
+    console.print(show.verdict(played, args.engines), style="bold", soft_wrap=True)
     if args.trace and not all(step.states_agree for step in played):
         words = "replay", "--world", "hackmatrix", "--engines", ",".join(args.engines), args.trace
         console.print(f"Where the states differ: {typed_command('rlparity', 'rlparity', *words)}", soft_wrap=True)
     if args.json:
-        write_output(args.json, json_text(as_json(printed, args.engines, changed_prices(world)), indent=2) + "\n")
+        write_output(args.json, json_text(show.as_json(printed, args.engines, changed_prices(world)), indent=2) + "\n")
     return played
 
 

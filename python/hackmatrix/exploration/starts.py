@@ -1,6 +1,6 @@
-"""Start states for directed runs, which ordinary play seldom reaches: dicts S of the protocol, within its ranges."""
+"""Start states for directed runs, which ordinary play seldom reaches (dicts S of the protocol), and their shrinkers."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from hackmatrix import rules
 from hackmatrix.cells import CELLS, Place, around, place_of
 from rlparity import StartMaker, State
+from rlparity.shrinkers import fewer_entries, smaller_numbers
 
 CORNER_CELLS = tuple(CELLS[corner] for corner in rules.CORNERS)
 PROGRAM_ACTIONS = tuple(range(rules.FIRST_PROGRAM, rules.NUM_ACTIONS))
@@ -266,3 +267,13 @@ STARTS: Mapping[str, StartMaker] = {
     "siphoning": lambda rng: _Maker(rng, beings=0.05, blocks=0.3, siphoned=0.05, resources=0.9).state(),
     **{make.__name__: make for make in _MAKERS},
 }
+
+
+def no_history(state: State) -> Iterator[State]:
+    """Remove the history, which UNDO would restore."""
+    if state.get("history") is not None:  # generated starts may leave it out
+        yield {**state, "history": None, "killsSinceHistory": 0, "pickupsSinceHistory": 0}
+
+
+SHRINKERS = (no_history, fewer_entries, smaller_numbers)
+"""Shrinkers of states for `rlparity shrink`."""

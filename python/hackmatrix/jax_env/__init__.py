@@ -15,47 +15,26 @@ a pair of uint32.
 - ``rules(prices)``: every table as this engine holds it
 """
 
-from hackmatrix.jax_env.env import (
-    PHASES,
-    StepResult,
-    at_stage,
-    compact,
-    mask,
-    observe,
-    phases,
-    reset,
-    restart,
-    step,
-    step_auto_reset,
-)
-from hackmatrix.jax_env.observation import PACKED_SIZE, expand
-from hackmatrix.jax_env.rewards import components, reward
-from hackmatrix.jax_env.state import State, state_bytes
-from hackmatrix.jax_env.state_from_dict import set_state
-from hackmatrix.jax_env.state_to_dict import get_state
-from hackmatrix.jax_env.tables import PRICES
-from hackmatrix.jax_env.tables import rules_tables as rules
+from hackmatrix.jax_env.env import PHASES as PHASES
+from hackmatrix.jax_env.env import StepResult as StepResult
+from hackmatrix.jax_env.env import at_stage as at_stage
+from hackmatrix.jax_env.env import compact as compact
+from hackmatrix.jax_env.env import mask as mask
+from hackmatrix.jax_env.env import observe as observe
+from hackmatrix.jax_env.env import phases as phases
+from hackmatrix.jax_env.env import reset as reset
+from hackmatrix.jax_env.env import restart as restart
+from hackmatrix.jax_env.env import step as step
+from hackmatrix.jax_env.env import step_auto_reset as step_auto_reset
+from hackmatrix.jax_env.observation import PACKED_SIZE as PACKED_SIZE
+from hackmatrix.jax_env.observation import expand as expand
+from hackmatrix.jax_env.rewards import components as components
+from hackmatrix.jax_env.rewards import reward as reward
+from hackmatrix.jax_env.state import State as State
+from hackmatrix.jax_env.state import state_bytes as state_bytes
+from hackmatrix.jax_env.state_from_dict import set_state as set_state
+from hackmatrix.jax_env.state_to_dict import get_state as get_state
+from hackmatrix.jax_env.tables import PRICES as PRICES
+from hackmatrix.jax_env.tables import rules_tables
 
-__all__ = [
-    "PACKED_SIZE",
-    "PHASES",
-    "PRICES",
-    "State",
-    "StepResult",
-    "at_stage",
-    "compact",
-    "components",
-    "expand",
-    "get_state",
-    "mask",
-    "observe",
-    "phases",
-    "reset",
-    "restart",
-    "reward",
-    "rules",
-    "set_state",
-    "state_bytes",
-    "step",
-    "step_auto_reset",
-]
+rules = rules_tables

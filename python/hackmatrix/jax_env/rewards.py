@@ -34,27 +34,11 @@ class StepEvents(NamedTuple):
     """Credits and energy that the siphon missed (W2); 0 for other actions."""
 
 
-class PriceCounts(NamedTuple):
-    """Quantities that a step is paid for, one per price of table W: int32, or bool where it is at most 1."""
+PriceCounts = dict[str, Array]
+"""Quantities that a step is paid for, by the names of the prices in table W: int32, or bool where it is at most 1.
 
-    step_penalty: Array
-    stage_completion: Array
-    score_gain: Array
-    kills: Array
-    data_siphon: Array
-    distance_shaping: Array
-    victory: Array
-    victory_per_score: Array
-    death_penalty: Array
-    resource_gain: Array
-    resource_holding: Array
-    damage_penalty: Array
-    hp_recovery: Array
-    siphon_quality: Array
-    siphon_death_penalty: Array
-    program_waste: Array
-    stage_index: Array
-    """Index of the stage whose completion and death prices apply: int32, 0 for stage 1."""
+``stage_index``, int32, is the index of the stage whose completion and death prices apply, 0 for stage 1.
+"""
 
 
 def count(before: Snapshot, after: Snapshot, events: StepEvents) -> tuple[PriceCounts, Array]:
@@ -111,7 +95,7 @@ def components(counts: PriceCounts, prices: ArrayLike) -> Array:
     ``prices``: int32 ``(prices,)`` in the order of ``tables.PRICES``.
     """
     paid = {
-        name: getattr(counts, name) * each[counts.stage_index if len(each) > 1 else 0]
+        name: counts[name] * each[counts["stage_index"] if len(each) > 1 else 0]
         for name, each in split_prices(prices).items()
     }
     paid["victory"] += paid.pop("victory_per_score")

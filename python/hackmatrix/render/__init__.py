@@ -1,1 +1,1 @@
-"""Display of a board: ``model`` has its cells, ``text`` and ``picture`` (with pygame) draw it."""
+"""Display of a board: ``words`` names what is in its cells, ``text`` and ``picture`` (with pygame) draw it."""

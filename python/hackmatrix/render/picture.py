@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from hackmatrix.cells import Cell, cells_of, content_of, is_dead, is_won, owned_programs
 from hackmatrix.render.colours import BLOCKS, CREDITS, ENEMIES, ENERGY, PICKUP, SPAWN, STUN
-from hackmatrix.render.model import Cell, cells_of, content_of, is_dead, is_won, owned_programs
 from hackmatrix.render.words import ENEMY_LETTERS, EXIT, HIDDEN_CONTENT, LAST_KNOWN, PLAYER
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_STAGES, PROGRAMS, SIZE
 from rlparity import State

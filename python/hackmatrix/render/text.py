@@ -1,7 +1,7 @@
 """Text of a board for a terminal, as lines of coloured words: large, in 26 lines, or compact, in 13."""
 
+from hackmatrix.cells import Cell, content_of, is_dead, is_won, owned_programs, rows_of
 from hackmatrix.render import words
-from hackmatrix.render.model import Cell, content_of, is_dead, is_won, owned_programs, rows_of
 from hackmatrix.rules import MAX_ATTACK, MAX_HP, NUM_PROGRAMS, NUM_STAGES, SIZE
 from rlparity import State
 from rlworldkit.render.spans import BAD, FAINT, GOOD, Line, Span, joined, painted, width

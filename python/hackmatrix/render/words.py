@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from hackmatrix.cells import cell_name
-from hackmatrix.render.model import Cell, content_of
+from hackmatrix.cells import Cell, cell_name, content_of
 from rlparity import State
 
 ENEMY_LETTERS = {"virus": "V", "daemon": "D", "glitch": "G", "cryptog": "C"}

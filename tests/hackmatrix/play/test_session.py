@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hackmatrix.explain.play import explained_steps
+from hackmatrix.explain.show import explained_steps
 from hackmatrix.rules import ACTIONS, COMPONENTS, MOVES, NUM_ACTIONS, SIPHON
 from rlparity.core.trace import read_trace
 from rlparity.errors import UsageError

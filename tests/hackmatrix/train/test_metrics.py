@@ -9,7 +9,7 @@ import pytest
 from hackmatrix import jax_env
 from hackmatrix.env import HackMatrixJaxEnv
 from hackmatrix.jax_env import StepResult
-from hackmatrix.jax_env.rewards import PriceCounts
+from hackmatrix.jax_env.tables import Prices
 from hackmatrix.rules import EVENTS, SIPHON, WON_STAGE
 from rlworldkit.jax.env import StepOutput
 
@@ -40,7 +40,7 @@ def test_C4_a_game_that_ends_by_itself_at_the_limit_is_not_truncated(
     monkeypatch: pytest.MonkeyPatch, terminated: int, limit: int, truncated: bool
 ) -> None:
     flags = {name: jnp.bool_(False) for name in EVENTS}
-    counts = PriceCounts(*jnp.zeros(len(PriceCounts._fields), int))
+    counts = dict.fromkeys((*Prices._fields, "stage_index"), jnp.int32(0))
     result = StepResult(counts=counts, terminated=jnp.bool_(terminated), **flags)
     monkeypatch.setattr(jax_env, "step_auto_reset", lambda state, action, truncate: (state, result, state))
     step = HackMatrixJaxEnv().step_autoreset(jax_env.state.BLANK_STATE, jnp.int32(0), jnp.bool_(limit))
