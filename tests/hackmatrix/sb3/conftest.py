@@ -17,14 +17,14 @@ from rlworldkit.runs.run import Run
 from rlworldkit.sb3.training import train
 
 SHORT = MaskablePPOConfig(
-    timesteps=2048,
+    timesteps=512,
     num_envs=4,
-    n_steps=128,
-    batch_size=128,
+    n_steps=32,
+    batch_size=64,
     n_epochs=2,
-    save_freq=700,
-    eval_freq=1000,
-    eval_episodes=6,
+    save_freq=180,
+    eval_freq=240,
+    eval_episodes=4,
     learning_rate=lambda left: 1e-3 * left,
 )
 
