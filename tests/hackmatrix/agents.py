@@ -1,7 +1,5 @@
-"""Agents to play with: new networks with firm opinions."""
+"""Agents to play with: networks with firm opinions."""
 
-import copy
-import functools
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from flax.traverse_util import flatten_dict
+from numpy.typing import NDArray
 
 from hackmatrix import rules
 from hackmatrix.networks import NETWORKS
@@ -18,16 +17,18 @@ from rlworldkit.ppo.networks import make_network
 
 
 def new_params(name: str = CENTRED, hidden_dim: int = 16, num_layers: int = 2, actions: int = rules.NUM_ACTIONS) -> Any:  # noqa: ANN401 - flax's
-    """The parameters of a new network whose policy is not uniform, as numpy arrays."""
-    return copy.deepcopy(_new_params(name, hidden_dim, num_layers, actions))
-
-
-@functools.cache
-def _new_params(name: str, hidden_dim: int, num_layers: int, actions: int) -> Any:  # noqa: ANN401 - flax's
+    """The parameters of a network whose policy is not uniform, as numpy arrays, drawn without compiling anything."""
     network = make_network(name, NETWORKS[name], actions, hidden_dim, num_layers)
-    made: Any = jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, rules.OBSERVATION_SIZE)))
-    made["params"]["policy"]["kernel"] *= 200
-    return jax.tree.map(np.array, made)
+    shapes: Any = jax.eval_shape(network.init, jax.random.key(0), jnp.zeros((1, rules.OBSERVATION_SIZE)))
+    rng = np.random.default_rng(3)
+    made = jax.tree.map(lambda leaf: _drawn(rng, leaf.shape), shapes)
+    made["params"]["policy"]["kernel"] *= 2
+    return made
+
+
+def _drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """A kernel whose outputs are as large as its inputs, or a bias of zeros."""
+    return (rng.normal(0, shape[0] ** -0.5, shape) if len(shape) > 1 else np.zeros(shape)).astype(np.float32)
 
 
 def write_checkpoint(path: Path, params: Any, rules_version: str = rules.VERSION) -> Path:  # noqa: ANN401 - flax's

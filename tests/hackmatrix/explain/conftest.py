@@ -53,15 +53,18 @@ def paid_steps(swift_built: None) -> list[Paid]:
     rng = np.random.default_rng(SEED)
     source = open_source("directed", WORLD, GAMES, rng)
     observation = engine.reset(np.arange(SEED, SEED + GAMES, dtype=np.uint64), every)
-    paid = []
+    states, paid = engine.get_state(every), []
     for _ in range(STEPS):
         for slot, state in source.starts(ended).items():
             (observation[slot],) = engine.set_state([state], np.array([slot]))
-        before, mask = engine.get_state(every), engine.mask()
+        for slot, state in zip(ended, engine.get_state(ended), strict=True):
+            states[slot] = state
+        mask = engine.mask()
         weights = source.weights(View(observation, mask, every, engine.get_state))
         actions = choose_actions(rng, weights, mask, INVALID_SHARE)
         played = engine.step(actions)
-        for old, new, action, values in zip(before, engine.get_state(every), actions, played.components, strict=True):
+        before, states = states, engine.get_state(every)
+        for old, new, action, values in zip(before, states, actions, played.components, strict=True):
             paid.append(Paid(StateTransition(old, new, int(action)), tuple(values.tolist())))
         ended = np.flatnonzero(played.ended)
         observation = played.observation.copy()

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hackmatrix import jax_env, rules
+from hackmatrix.jax_env.state_from_dict import read_state
 from rlparity.errors import StateRefused
 from tests.hackmatrix.swift_env.test_fuzz import places
 
@@ -82,7 +83,7 @@ def test_a_broken_state_is_refused_with_one_sentence_naming_the_field(broken: Js
 
 
 def completed_by_jax(given: StateDict) -> StateDict:
-    return jax_env.get_state(jax_env.set_state(given))
+    return jax_env.get_state(read_state(given))
 
 
 def told(complete: Callable[[StateDict], StateDict], given: StateDict) -> StateDict | str:
