@@ -64,6 +64,7 @@ def test_the_picture_a_film_a_window_and_a_page_show_the_same_games(
     params: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setattr("rlworldkit.show.watch.controls._END_SECONDS", 0)
     sizes: set[tuple[int, int]] = set()
     show = Window.show
 

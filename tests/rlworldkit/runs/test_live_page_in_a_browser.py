@@ -52,7 +52,7 @@ def open_page(context: BrowserContext, complaints: list[str]) -> Open:
 @pytest.fixture(scope="module")
 def live() -> Iterator[LivePage]:
     """The page of four runs in the midst of their training."""
-    with started(until=700, poll_seconds=0.3) as live:
+    with started(until=700, poll_seconds=0.15) as live:
         yield live
 
 
@@ -134,14 +134,14 @@ def test_a_slow_answer_is_shown_and_the_button_asks_and_stops_and_the_page_says_
     open_page: Open, complaints: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Training takes all cores, so an answer may be slow: a newer question must not make the page forget it."""
-    quick, delays = LivePage.answer, [1.5]
+    quick, delays = LivePage.answer, [0.6]
 
     def answer_late(live: LivePage, shown: int) -> Any:  # noqa: ANN401 - as the answer
         time.sleep(delays[-1])
         return quick(live, shown)
 
     monkeypatch.setattr(LivePage, "answer", answer_late)
-    with started(["proxy"], poll_seconds=0.3) as live:
+    with started(["proxy"], poll_seconds=0.15) as live:
         tab = open_page(live)
         status, stop = tab.get_by_role("status"), tab.get_by_role("button", name="Stop Training")
         expect(status).to_have_text("Waiting for the first update")
@@ -156,7 +156,7 @@ def test_a_slow_answer_is_shown_and_the_button_asks_and_stops_and_the_page_says_
 
         tab.once("dialog", dismiss)
         stop.click()
-        time.sleep(0.5)
+        time.sleep(0.2)
         assert asked == ["Stop training now? Every run ends its current update and saves what it has learnt."]
         assert not is_stopping(live)
         tab.once("dialog", lambda dialog: dialog.accept())
