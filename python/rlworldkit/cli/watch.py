@@ -104,7 +104,7 @@ def _shown(played: Games, steps: float, record: Callable[[Frame], None] | None) 
 
 def _in_window(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
     from rlworldkit.show.watch.controls import Controls, play
-    from rlworldkit.show.watch.window import WindowScreen
+    from rlworldkit.show.watch.picture import WindowScreen
 
     with closing(WindowScreen(world.title, caption)) as window:
         for last in play(played, window, Controls(args.speed), stop):
@@ -125,7 +125,7 @@ def _in_terminal(args: argparse.Namespace, played: Games, world: World, caption:
 
 def _as_text(args: argparse.Namespace, played: Games, world: World, caption: str, stop: StopRequest) -> None:
     """Print every board as text, with a delay between boards only on a terminal."""
-    from rlworldkit.show.watch.text import print_frame
+    from rlworldkit.show.watch.terminal import print_frame
 
     console = open_console()
     console.print(caption)

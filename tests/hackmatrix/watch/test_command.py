@@ -79,6 +79,6 @@ def test_a_record_that_is_not_finished_leaves_the_older_one(
 
     path = tmp_path / name
     path.write_bytes(b"an older one")
-    monkeypatch.setattr("rlworldkit.show.watch.text.print_frame", broken)
+    monkeypatch.setattr("rlworldkit.show.watch.terminal.print_frame", broken)
     assert main(["watch", str(params), "--record", str(path), "--render", "ansi"]) == 3
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(name, b"an older one")]

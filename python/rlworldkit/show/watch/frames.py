@@ -16,6 +16,11 @@ from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import ending_of
 from rlworldkit.render.show import show_of
 
+MOST_ACTIONS = 8
+"""Number of actions that are shown with their probabilities."""
+VALUE = "reward still expected"
+"""Label of an agent's value."""
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -25,6 +30,19 @@ class Decision:
     probabilities: NDArray[np.float64]
     value: float | None
     observation: Floats
+
+    def likeliest(self, most: int = MOST_ACTIONS) -> tuple[list[int], str]:
+        """List the ``most`` likeliest valid actions, the one taken always among them, and sum up the others in a text.
+
+        The actions are in the order of falling probability; the text is empty if there are no others.
+        """
+        ranked = sorted(range(len(self.probabilities)), key=lambda action: -self.probabilities[action])
+        shown = [action for action in ranked if self.probabilities[action] > 0 or action == self.action]
+        if self.action in shown[most - 1 :]:
+            shown.remove(self.action)
+            shown.insert(most - 1, self.action)
+        rest = shown[most:]
+        return shown[:most], f"{len(rest)} more {self.probabilities[rest].sum():.1%}" if rest else ""
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,16 @@ class Frame:
     def reward(self) -> NDArray[np.float64]:
         """Rewards of the step by component."""
         return self.world.in_rewards(self.components)
+
+    @property
+    def reward_rows(self) -> list[tuple[str, str, str]]:
+        """Name, step's and episode's reward of each nonzero component, in the order of the world, and of their sum."""
+        rows = [
+            (name, f"{step:+.3f}" if step else "", f"{episode:+.3f}")
+            for name, step, episode in zip(self.world.components, self.reward, self.earned, strict=True)
+            if step or episode
+        ]
+        return [*rows, ("total", f"{self.reward.sum():+.3f}", f"{self.earned.sum():+.3f}")]
 
     @property
     def outcome(self) -> str:
