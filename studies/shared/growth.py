@@ -6,8 +6,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from rlworldkit.bench.processes import spent
 from rlworldkit.bench.records import Record
+from rlworldkit.bench.startup import spent
 from rlworldkit.jax.xla import of_parts
 
 GAMES = (1, 4, 16, 64, 256, 1024, 4096, 16384)

@@ -1,14 +1,21 @@
-"""Benchmark of commands: the time from their start to the first result that a user waits for."""
+"""Benchmark of commands, each in a process of its own: the time from its start to the result that a user waits for."""
 
+import os
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from rlparity import World
 from rlparity.core.prices import changed_prices, price_flags
-from rlworldkit.bench.processes import CommandCost, spent
+from rlparity.engines.module_paths import search_path
+from rlparity.engines.python_process import python_command, python_environment
+from rlparity.errors import ParityError
 from rlworldkit.bench.records import Record, plain_record
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import trained_files
@@ -19,6 +26,16 @@ OUTPUT = "output"
 EPISODES = 8
 """Number of games of ``evaluate``: few, since only the start is measured."""
 CACHES = ("cold", "warm")
+POLL_SECONDS = 0.02
+_RSS_UNIT = 1 if sys.platform == "darwin" else 1024
+
+
+class CommandCost(NamedTuple):
+    """Wall time of a command until an awaited result, and processor time and peak memory of the whole command."""
+
+    seconds: float
+    cpu_seconds: float
+    peak_bytes: int
 
 
 @dataclass(frozen=True)
@@ -76,3 +93,39 @@ def _cold_and_warm(start: Start, everything: Path) -> Iterator[CommandCost]:
 def _has_a_row(folder: Path) -> bool:
     metrics = folder / "run" / METRICS
     return metrics.exists() and metrics.read_text().count("\n") >= 2  # the heading is the first line
+
+
+def spent(
+    words: Sequence[str], output: Path, environment: Mapping[str, str], is_there: Callable[[], bool] | None = None
+) -> CommandCost:
+    """Run ``python -m`` with these words to its end, with its output in the file ``output``.
+
+    environment: variables that differ from this process's. is_there: tells whether the awaited result is there; None:
+    the command's end is awaited. Raises ParityError, with the last line of output, if it failed or ended before that.
+    """
+    start = time.perf_counter()
+    seconds = None
+    with output.open("w") as log:
+        process = subprocess.Popen(
+            python_command("-m", *words),
+            env=python_environment(environment, search_path()),
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        ended = 0
+        while not ended:
+            # Popen itself reports neither processor time nor memory
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if seconds is None and (is_there() if is_there else ended):
+                seconds = time.perf_counter() - start
+            if not ended:
+                time.sleep(POLL_SECONDS)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    finally:
+        process.kill()  # no effect on an ended process
+        process.wait()
+    if process.returncode or seconds is None:
+        last_words = (output.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+        raise ParityError(f"`python -m {' '.join(words[:2])}` failed or gave no result: {last_words}")
+    return CommandCost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * _RSS_UNIT)

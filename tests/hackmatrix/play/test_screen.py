@@ -12,8 +12,7 @@ from textual.pilot import Pilot
 from hackmatrix.rules import ACTIONS, NUM_ACTIONS, PROGRAMS
 from rlparity import EngineError
 from rlparity.core.trace import read_trace
-from rlworldkit.show.play.app import PlayApp
-from rlworldkit.show.play.dialogs import COMMANDS, help_text
+from rlworldkit.show.play.app import COMMANDS, PlayApp, help_text
 from rlworldkit.show.play.game import PlayEngine
 from rlworldkit.show.play.session import PlaySession
 from rlworldkit.show.watch.controls import Controls

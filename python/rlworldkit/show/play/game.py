@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rlparity import State, World
 from rlparity.core.guard import GuardedEngine
 from rlparity.core.prices import changed_prices
-from rlparity.core.trace import Case, Trace, write_trace
+from rlparity.core.trace import Case, Trace
 from rlparity.engine import Array, Slots
 from rlworldkit.evaluation.play import ending_of
 from rlworldkit.render.panels import Panels
@@ -138,11 +138,6 @@ def unused(path: Path) -> Path:
     while free.exists():
         number, free = number + 1, path.with_stem(f"{path.stem}-{number}")
     return free
-
-
-def save(game: PlayedGame, path: Path) -> None:
-    """Write the game to a file, atomically; raises UsageError if that fails."""
-    write_trace(game.trace, path)
 
 
 def signed(reward: float) -> str:

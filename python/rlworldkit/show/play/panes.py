@@ -52,7 +52,7 @@ def title(session: PlaySession, pace: str, width: int) -> Text:
         doing, keys = f", the agent plays, {pace}", "Space take over  ? help  q leave"
     elif game.ending:
         doing, keys = f": {game.ending}", "N next game  ? help  q leave"
-    elif session.has_agent:
+    elif session.player:
         keys = "? help  Tab look ahead  Space agent  q leave"
     text = f"game {game.seed}, step {len(game.turns)}{doing}{prices_note(changed_prices(game.world))}"
     room = width - len(text)

@@ -9,11 +9,12 @@ from textwrap import shorten
 
 import numpy as np
 
+from rlparity.core.trace import write_trace
 from rlparity.errors import UsageError
 from rlparity.tools.rules import rule_text
 from rlworldkit.agents.agent import AgentPlayer
 from rlworldkit.render.panels import Obstacle
-from rlworldkit.show.play.game import LINE, PlayedGame, PlayEngine, last_turn, outlook, save, shortened, unused
+from rlworldkit.show.play.game import LINE, PlayedGame, PlayEngine, last_turn, outlook, shortened, unused
 from rlworldkit.show.watch.frames import decide
 
 NO_AGENT = "There is no agent at hand: start with --agent FILE to have one."
@@ -55,7 +56,7 @@ class PlaySession:
     def __init__(
         self, engine: PlayEngine, seed: int, target: Path | None = None, player: AgentPlayer | None = None
     ) -> None:
-        self._engine, self._target, self._player = engine, target, player
+        self._engine, self._target, self.player = engine, target, player
         self.panels, self._world = engine.panels, engine.world
         self.saved: dict[Path, str] = {}
         self._begin(seed, target)
@@ -68,11 +69,6 @@ class PlaySession:
         self._arrive(self._engine.start(seed))
         saving = f"Game {seed} begins. It is saved when it ends, when you leave, and now with S, in"
         self.message = Message((saving, shortened(self.path)))
-
-    @property
-    def has_agent(self) -> bool:
-        """Return whether there is an agent."""
-        return self._player is not None
 
     @property
     def displayed(self) -> PlayedGame:
@@ -111,7 +107,7 @@ class PlaySession:
 
     def toggle_agent(self) -> None:
         """Let the agent play on, or take over from the agent."""
-        if self._player is None:
+        if self.player is None:
             self._refuse(NO_AGENT)
         elif self.game.ending:
             self._refuse(f"This game is over: N plays game {self._following}.")
@@ -146,7 +142,7 @@ class PlaySession:
     def keep(self) -> None:
         """Save the game if it has unsaved turns; raises UsageError if that fails."""
         if len(self.game.turns) > self._saved_turns:
-            save(self.game, self.path)
+            write_trace(self.game.trace, self.path)
             self._saved_turns = len(self.game.turns)
             self.saved[self.path] = self.game.verdict
 
@@ -170,10 +166,10 @@ class PlaySession:
     def _arrive(self, game: PlayedGame) -> None:
         self.game = game
         self.decision = None
-        if self._player and not game.ending:
+        if self.player and not game.ending:
             seeds, steps = self._world.game_seeds(game.seed, 1), np.array([len(game.turns)])
             inputs = game.observation[None], game.mask[None], seeds, steps
-            (self.decision,) = decide(self._player, *inputs, lambda: [game.state])
+            (self.decision,) = decide(self.player, *inputs, lambda: [game.state])
 
     def _end(self) -> None:
         self.agent_plays = False
