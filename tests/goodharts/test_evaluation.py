@@ -111,7 +111,7 @@ def lived(
     **how: Any,  # noqa: ANN401 - as play has them
 ) -> Lives:
     world = evaluation_world(MODES[mode], numbers)
-    return play(world.engines[engine], player, games, steps, **how)
+    return play(world, player, games, steps, engine=engine, **how)
 
 
 def plainly_lived(games: int, steps: int, seed: int, player: Player) -> list[tuple[int, int, int, int, bool]]:

@@ -22,19 +22,19 @@ from numpy.typing import NDArray
 from goodharts.config import Config
 from goodharts.evaluation.report import LIFE, EvaluationResult, Lives, figures
 from goodharts.models import Model, numbers_of, training_of
-from goodharts.rules import EVENTS, VERSION, Mode
+from goodharts.rules import VERSION, Mode
 from goodharts.world import evaluation_world, game_seeds
-from rlparity import BatchEngine
+from rlparity import World
 from rlparity.core.prices import prices_text
 from rlworldkit.agents.agent import Agent, AgentPlayer, Player
 from rlworldkit.agents.choice import DEFAULT, DRAWN, LIKELIEST, Choice
 from rlworldkit.agents.reader import RANDOM
+from rlworldkit.envs.episodes import Episodes
 
 CPU_BATCH, GPU_BATCH = 128, 4096
 """Games of a batch: enough for matrix products at full speed, and few enough for the cache of a CPU."""
 _REPORTED = 64
 """Steps between two calls of ``advanced``."""
-_FOOD, _POISON = (np.uint32(1 << EVENTS.index(name)) for name in ("ate_food", "ate_poison"))
 
 
 class _Cancelled(Exception):
@@ -73,16 +73,8 @@ def evaluate(
         # no surplus games, which only make rounding the same: a search does not depend on it, and is slow
         batch, threads = min(how.games, CPU_BATCH), 1
     player = AgentPlayer(agent, choice, searcher)
-    lives = play(
-        world.engines["torch"],
-        player,
-        how.games,
-        how.steps,
-        seed=how.seed,
-        batch=batch,
-        threads=threads,
-        advanced=advanced,
-    )
+    sizes = {"seed": how.seed, "batch": batch, "threads": threads}
+    lives = play(world, player, how.games, how.steps, **sizes, advanced=advanced)
     return EvaluationResult(
         player=RANDOM if is_chance else mode.name,
         rules=VERSION,
@@ -100,11 +92,12 @@ def evaluate(
 
 
 def play(
-    open_engine: Callable[[int], BatchEngine],
+    world: World,
     player: Player,
     games: int,
     steps: int,
     *,
+    engine: str = "torch",
     seed: int = 0,
     batch: int = CPU_BATCH,
     threads: int | None = None,
@@ -114,9 +107,9 @@ def play(
 
     On one machine the lives of a game are the same, bit for bit, for any number of games and threads.
 
-    open_engine: opens an engine of an ``evaluation_world`` with a number of games. player: its ``steps`` count over all
-    lives of a game. batch: games side by side. threads: batches side by side; None:
-    as many as torch has threads. advanced: called with the number of steps that were played, from any thread.
+    world: an ``evaluation_world``. player: its ``steps`` count over all lives of a game. batch: games side by side.
+    threads: batches side by side; None: as many as torch has threads. advanced: called with the number of steps that
+    were played, from any thread.
     """
     batches = -(-games // batch)
     keys = game_seeds(seed, batches * batch).reshape(batches, batch)
@@ -128,8 +121,8 @@ def play(
                 raise _Cancelled
             advanced(steps * min(batch, games - number * batch))
 
-        with closing(open_engine(batch)) as engine:
-            lives = _lives(engine, player, keys[number], steps, report)
+        with closing(Episodes(world, batch, engine=engine)) as episodes:
+            lives = _lives(episodes, player, keys[number], steps, report)
         lives["game"] += number * batch
         return lives
 
@@ -167,43 +160,28 @@ def _exact() -> Iterator[int]:
 
 
 def _lives(
-    engine: BatchEngine, player: Player, keys: NDArray[np.uint64], steps: int, report: Callable[[int], None]
+    episodes: Episodes, player: Player, keys: NDArray[np.uint64], steps: int, report: Callable[[int], None]
 ) -> Lives:
     """Play games with these keys (n,), and return their lives in the order in which they ended."""
-    games = np.arange(len(keys))
-    observation = engine.reset(keys, games)
-    born_with = _facts(engine)[0, 0]
-    eaten = np.zeros((2, len(keys)), np.int64)
-    ended: list[Lives] = []
+    games, ended = np.arange(len(keys)), list[Lives]()
+    episodes.start(games, keys)
+    born_with = episodes.facts[0, 0]
 
     def end(rows: NDArray[np.intp], is_dead: bool) -> None:
         """Record the lives in these rows (k,), which ended in death or are cut off; called before any respawn."""
-        lives = np.empty(len(rows), LIFE)
-        lives["game"], lives["died"] = rows, is_dead
-        lives["food"], lives["poison"] = eaten[:, rows]
-        energy, lives["steps"] = _facts(engine)[rows].T
-        lives["energy"] = energy - born_with
+        lives, counts = np.empty(len(rows), LIFE), episodes.statistics.of(rows)
+        lives["game"], lives["steps"], lives["died"] = rows, counts.steps, is_dead
+        lives["food"], lives["poison"] = counts.events.T
+        lives["energy"] = episodes.facts[rows, 0] - born_with
         ended.append(lives)
-        eaten[:, rows] = 0
 
     for number in range(steps):
-        step = engine.step(player(observation, engine.mask(), keys, np.full(len(keys), number)))
-        observation, events = step.observation, step.events
-        assert events is not None
-        eaten += np.stack((events & _FOOD > 0, events & _POISON > 0))
-        dead = np.flatnonzero(step.terminated)
+        episodes.begin_step(player(episodes.observation, episodes.mask, keys, np.full(len(keys), number)))
+        dead = np.flatnonzero(episodes.finish_step().terminated)
         if len(dead):
             end(dead, is_dead=True)
-            observation = observation.copy()
-            observation[dead] = engine.restart(dead)
+            episodes.start(dead, in_place=True)
         if (number + 1) % _REPORTED == 0 or number + 1 == steps:
             report(number % _REPORTED + 1)
-    end(np.flatnonzero(_facts(engine)[:, 1]), is_dead=False)  # not the new lives after deaths in the last step
+    end(np.flatnonzero(episodes.statistics.steps), is_dead=False)  # not the new lives after deaths in the last step
     return np.concatenate(ended)
-
-
-def _facts(engine: BatchEngine) -> NDArray[np.int64]:
-    """Energy in thousandths and steps of this life of an engine's games, (n, 2)."""
-    facts = engine.facts()
-    assert facts is not None
-    return facts.astype(np.int64)
