@@ -28,8 +28,7 @@ _PREFIX = "GOODHARTS_"
 _SHORT = {"GOODHARTS_DEVICE": ("runtime", "device")}
 
 AUTO, OFF, ALL = "auto", "off", "all"
-EngineName = Literal["torch", "jax"]
-ENGINES: tuple[EngineName, EngineName] = ("torch", "jax")
+ENGINES: tuple[Literal["torch"], Literal["jax"]] = ("torch", "jax")
 TORCH, JAX = ENGINES
 COMPILE_MODES = ("reduce-overhead", "max-autotune")
 BENCHMARK_UPDATES = 5

@@ -1,5 +1,6 @@
 """Torch's device, precision and number of threads."""
 
+import os
 from pathlib import Path
 
 import torch
@@ -10,25 +11,21 @@ from rlparity.errors import UsageError
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
-def choose_device(name: str = AUTO, local_rank: int = 0) -> torch.device:
+def choose_device(name: str = AUTO) -> torch.device:
     """The device of this name; ``auto`` is the first accelerator that there is, else the CPU.
 
-    Where several processes share a machine, each takes the GPU of its ``local_rank``, unless ``name`` has a number.
+    Of several processes that ``torchrun`` started on a machine, each takes a GPU, unless ``name`` has a number.
     Raises UsageError, which lists the available devices, where the device is missing.
     """
+    has_mps = torch.backends.mps.is_available()
     if name == AUTO:
-        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+        name = "cuda" if torch.cuda.is_available() else "mps" if has_mps else "cpu"
     if name == "cuda":
-        name = f"cuda:{local_rank}"
-    if name not in available_devices():
-        raise UsageError(f"There is no device {name} here: choose one of {', '.join(available_devices())}.")
+        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}"
+    available = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count())), *["mps"] * has_mps]
+    if name not in available:
+        raise UsageError(f"There is no device {name} here: choose one of {', '.join(available)}.")
     return torch.device(name)
-
-
-def available_devices() -> list[str]:
-    """The names of the devices that torch can use here."""
-    names = ["cpu", *(f"cuda:{number}" for number in range(torch.cuda.device_count()))]
-    return [*names, "mps"] if torch.backends.mps.is_available() else names
 
 
 def prepare(device: torch.device) -> None:

@@ -58,15 +58,11 @@ class Model:
     @torch.inference_mode()
     def __call__(self, observations: Floats, masks: Masks) -> tuple[Floats, Floats]:
         """Logits (n, 8), and values (n,) in units of reward or NaN, for observations (n, 2, 11, 11)."""
+        seen = self._seen(observations)
         if self.policy.config.privileged:
-            return self.logits(observations), np.full(len(observations), np.nan, np.float32)
-        logits, values = self.policy(self._seen(observations))
+            return self.policy.logits(seen).cpu().numpy(), np.full(len(seen), np.nan, np.float32)
+        logits, values = self.policy(seen)
         return logits.cpu().numpy(), values.cpu().numpy()
-
-    @torch.inference_mode()
-    def logits(self, observations: Floats) -> Floats:
-        """Logits (n, 8) of the policy, without values."""
-        return self.policy.logits(self._seen(observations)).cpu().numpy()
 
     @torch.inference_mode()
     def layers(self, observations: Floats) -> list[tuple[str, Floats]]:

@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from goodharts import rules
 from goodharts.config import MODEL, model_path
-from goodharts.exploration.policies import POLICIES
-from goodharts.exploration.shrinkers import SHRINKERS
-from goodharts.exploration.starts import STARTS
+from goodharts.exploration import POLICIES, SHRINKERS, STARTS
 from goodharts.render.board import LINE_NAMES, SIGNS, colour_of, draw_board, observation_label
 from goodharts.rules import DEFAULT_NUMBERS, Mode, Numbers
 from goodharts.torch_env.tables import PRICES

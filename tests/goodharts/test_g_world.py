@@ -9,7 +9,7 @@ import torch
 from evaluated import small_model
 from reading_worlds import PAIRED
 
-from goodharts.exploration.starts import STARTS
+from goodharts.exploration import STARTS
 from goodharts.models import write_model
 from goodharts.rules import ACTIONS, MODES
 from goodharts.world import GROUND_TRUTH, WORLDS

@@ -9,15 +9,8 @@ from pathlib import Path
 from rich.console import Console
 
 from goodharts.config import ALL, Config, Modes, model_path, read_config
-from goodharts.evaluation.report import (
-    FIGURES,
-    EvaluationResult,
-    as_json,
-    as_sentence,
-    as_table,
-    comparison,
-    read_results,
-)
+from goodharts.evaluation import report
+from goodharts.evaluation.report import FIGURES, EvaluationResult
 from goodharts.rules import DEFAULT_MODE, DEFAULT_MODES, MODES, Mode
 from rlparity.errors import UsageError
 from rlparity.io.arguments import STANDARD_OUTPUT, OneOf, Parser
@@ -94,15 +87,15 @@ def compare(argv: Sequence[str] | None = None) -> int:
     if args.results and given:
         parser.error(f"files of evaluations are read as they are: leave {given[0]} out, or the files")
     if args.results:
-        evaluations: Iterable[EvaluationResult] = [each for path in args.results for each in read_results(path)]
+        evaluations: Iterable[EvaluationResult] = [each for path in args.results for each in report.read_results(path)]
     else:
         evaluations = _played([*_players_in(args.models or _MODELS), _player_named(RANDOM)], args)
     found, console = written(evaluations, args.json), _console(args)
     if not found:
         raise UsageError(f"{args.results[0]} holds no evaluation: name files that `goodharts evaluate --json` wrote.")
-    console.print(comparison(found))
+    console.print(report.comparison(found))
     for each in found:
-        console.print(as_sentence(each), soft_wrap=True)
+        console.print(report.as_sentence(each), soft_wrap=True)
     if args.picture:
         from goodharts.evaluation.picture import draw_comparison
 
@@ -146,7 +139,7 @@ def written(evaluations: Iterable[EvaluationResult], target: Path | None) -> lis
         found.extend(evaluations)  # keeps finished evaluations even if the next one raises
     finally:
         if target and found:
-            write_output(target, as_json(found))
+            write_output(target, report.as_json(found))
     return found
 
 
@@ -166,8 +159,8 @@ def _played(players: Sequence[Player], args: argparse.Namespace, printing: bool 
         with working(console, text, how.games * how.steps) as advance:
             found = evaluate(mode, agent, config, device, choice=choice_of(args), advanced=advance)
         if printing:
-            console.print(as_table(found))
-            console.print(as_sentence(found), soft_wrap=True)
+            console.print(report.as_table(found))
+            console.print(report.as_sentence(found), soft_wrap=True)
         yield found
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import goodharts
-from goodharts.config import Config, EngineName, model_path
+from goodharts.config import Config, model_path
 from goodharts.training.jobs import LOGS, MODELS, RUNS, WARM_UP_UPDATES, Job
 from goodharts.training.torchrun import rank
 from rlparity.errors import ParityError, UsageError, is_out_of_memory
@@ -115,7 +115,7 @@ def train_job(
     with run, _telling_what_cannot_be_compiled():
         if run.folder:
             _keep_later(job, run)
-        about = engine_named(job.config.training.engine).train(job, run, episodes.take)
+        about = engine_of(job.config).train(job, run, episodes.take)
         if run.folder and rows:
             run.writer.write(job.log("summary.json"), _summary(job, rows[-1], about))
     return _result(job, rows, run, about)
@@ -188,20 +188,15 @@ def reserved(modes: Sequence[str], folder: Path = Path()) -> Iterator[None]:
         yield
 
 
-def engine_named(name: EngineName) -> Any:  # noqa: ANN401 - a module
-    """Import the module that trains with an engine, which takes seconds.
+def engine_of(config: Config) -> Any:  # noqa: ANN401 - a module
+    """Import the module that trains with the engine of these settings, which takes seconds.
 
     ``check(config)`` raises UsageError where this engine cannot train with these settings on this machine.
     ``train(job, run, take_episodes)`` trains until the job's updates are done or the run is asked to stop, and saves.
     It passes the episodes of each update to ``take_episodes``, and returns the engine's part of ``_summary.json``:
     network, engine, device, precision, processes, versions. It raises UsageError as ``check`` does.
     """
-    return import_module(f"goodharts.training.{name}_ppo")
-
-
-def check(config: Config) -> None:
-    """Raise UsageError where training with these settings is impossible here, before anything is written."""
-    engine_named(config.training.engine).check(config)
+    return import_module(f"goodharts.training.{config.training.engine}_ppo")
 
 
 @contextlib.contextmanager

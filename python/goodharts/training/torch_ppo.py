@@ -25,7 +25,6 @@ from goodharts.training.parallel import ALONE, Processes, joined
 from goodharts.training.ppo import NOISE, Learner, rescale, stream
 from goodharts.training.rollout import Player
 from goodharts.training.runs import TakeEpisodes
-from goodharts.training.torchrun import local_rank
 from goodharts.world import game_seeds
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import Unreadable
@@ -162,13 +161,13 @@ class TorchTrainer:
 
 def check(config: Config) -> None:
     """Raise UsageError where the device does not exist."""
-    choose_device(config.runtime.device, local_rank())
+    choose_device(config.runtime.device)
 
 
 def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
     """Train, and save every ``checkpoint_minutes`` and at the end; every process of the run calls this."""
     config, after = job.config, job.progress.updates
-    device = choose_device(config.runtime.device, local_rank())
+    device = choose_device(config.runtime.device)
     prepare(device)
     with joined(device) as processes:
         trainer = TorchTrainer(job.mode, config, device, processes)

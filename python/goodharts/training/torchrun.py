@@ -3,11 +3,6 @@
 import os
 
 
-def local_rank() -> int:
-    """Return this process's number on its machine."""
-    return int(os.environ.get("LOCAL_RANK", "0"))
-
-
 def rank() -> int:
     """Return this process's number among all."""
     return int(os.environ.get("RANK", "0"))

@@ -112,11 +112,11 @@ def _train(arguments: argparse.Namespace) -> int:
     if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
         raise UsageError(f"goodharts train needs torch: run `{install_package('torch')}`.")
     from goodharts.training.jobs import ended_text, folders_of, jobs_of, write_checkpoint
-    from goodharts.training.runs import check, reserved
+    from goodharts.training.runs import engine_of, reserved
 
     is_first = rank() == 0
     console = open_console(quiet=not is_first)
-    check(config)  # before there are folders
+    engine_of(config).check(config)  # before there are folders
     with contextlib.ExitStack() as stack:
         if is_first and not arguments.benchmark:
             for folder in folders_of(arguments, config):
@@ -126,7 +126,7 @@ def _train(arguments: argparse.Namespace) -> int:
             print_line(console, ended_text(job))
         left = [job for job in jobs if not job.has_ended]
         for job in left:
-            check(job.config)
+            engine_of(job.config).check(job.config)
             is_new, is_one_of_several = not job.progress.updates, len(jobs) > 1 or arguments.seeds is not None
             if is_first and is_new and is_one_of_several and not arguments.benchmark:
                 write_checkpoint(job)  # so that a run killed before its first checkpoint can be resumed, too

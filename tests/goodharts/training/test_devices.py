@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from goodharts import devices
-from goodharts.devices import available_devices, choose_device, mixed_precision
+from goodharts.devices import choose_device, mixed_precision
 from rlparity.errors import UsageError
 
 
@@ -21,8 +21,9 @@ def test_a_device_is_chosen_by_its_name_and_rank_or_refused_with_those_that_are_
         with pytest.raises(UsageError, match=r"^There is no device "):
             choose_device(name)
     # processes on one machine take a GPU each
-    assert choose_device("cuda", local_rank=1) == torch.device("cuda:1")
-    assert choose_device("cuda:1", local_rank=0) == torch.device("cuda:1")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert choose_device("cuda") == torch.device("cuda:1")
+    assert choose_device("cuda:0") == torch.device("cuda:0")
 
 
 def test_auto_is_the_first_accelerator_else_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +32,9 @@ def test_auto_is_the_first_accelerator_else_the_cpu(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
     assert choose_device() == torch.device("cpu")
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    assert (choose_device(), available_devices()) == (torch.device("mps"), ["cpu", "mps"])
+    assert choose_device() == torch.device("mps")
+    with pytest.raises(UsageError, match=r"choose one of cpu, mps\.$"):
+        choose_device("cuda")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     assert choose_device() == torch.device("cuda:0")

@@ -1,1 +1,0 @@
-"""Start states and policies of directed runs, and shrinkers of states."""
