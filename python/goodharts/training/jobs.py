@@ -3,8 +3,6 @@
 Checkpoints of both engines are ``models/ppo_{mode}.checkpoint.pth``, in rlworldkit's format.
 """
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import datetime

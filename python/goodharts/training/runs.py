@@ -1,12 +1,10 @@
 """A run of one mode from start to end, with either engine: its files and its result."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import goodharts
 from goodharts.config import Config, model_path
@@ -15,14 +13,12 @@ from goodharts.training.torchrun import rank
 from rlparity.errors import ParityError, UsageError, is_out_of_memory
 from rlparity.io.strict_json import json_text
 from rlworldkit.runs.folder import CURVE, make_folder, move_aside
+from rlworldkit.runs.live_state import Outcome
 from rlworldkit.runs.lock import locked
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.sinks import CsvLog, Metrics
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.runs.wandb_run import Tracking
-
-if TYPE_CHECKING:
-    from rlworldkit.runs.live_state import Outcome
 
 KINDS = ("updates.csv", "episodes.csv", "summary.json")
 """Endings of the names of a run's logs."""

@@ -1,7 +1,5 @@
 """``python -m goodharts.training.train_ppo``, or ``goodharts train``: train agents of one or more modes with PPO."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import sys
@@ -11,32 +9,29 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
 
 from goodharts.config import ALL, BENCHMARK_UPDATES, COMPILE_MODES, JAX, Config, Modes, read_config
 from goodharts.rules import ACTIONS, DEFAULT_MODE, MODES, MOVES
+from goodharts.training.jobs import RUNS, Job, ended_text, folders_of, jobs_of, write_checkpoint
+from goodharts.training.runs import RunResult, engine_of, reserved, train_job
 from goodharts.training.torchrun import is_launched, rank
+from goodharts.world import WORLDS
 from rlparity.core.prices import add_price_flags, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
 from rlparity.io.arguments import ALL_STEPS, SEEDS, OneOf, Parser
 from rlparity.io.console import open_console, typed_command
 from rlworldkit.extras import install_package
 from rlworldkit.jax.xla import available_cores, enable_compilation_cache, prefer_wide_vectors
-from rlworldkit.runs.console import print_line, print_nothing_to_save
+from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, METRICS
-from rlworldkit.runs.pool import parent_process
-from rlworldkit.runs.sinks import read_csv
+from rlworldkit.runs.live_page import ActionLabel, LivePage
+from rlworldkit.runs.pool import RunTask, parent_process, train_many
+from rlworldkit.runs.sinks import Metrics, read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.sections import add_setting, flags_given
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from goodharts.training.jobs import Job
-    from goodharts.training.runs import RunResult
-    from rlworldkit.runs.live_page import ActionLabel
-    from rlworldkit.runs.pool import Parent
-    from rlworldkit.runs.sinks import Metrics
 
 MODULE, COMMAND = "goodharts.cli.main", "train"
 TITLE = "Goodharts training"
@@ -61,7 +56,9 @@ def train(argv: Sequence[str]) -> int:
     prefer_wide_vectors()  # before anything imports JAX
     enable_compilation_cache("goodharts")
     if parent := parent_process():
-        return _train_for(parent)
+        with StopRequest(give_up=lambda: None) as stop:  # a run with nothing to keep ends at once, even if it compiles
+            parent.finish(train_job(parent.job, report=parent.report, print_line=parent.print_line, stop=stop))
+        return 0
     return _train(_parser().parse_args(argv))
 
 
@@ -96,7 +93,7 @@ def _parser() -> Parser:
     parser.add_argument("-d", "--dashboard", action="store_true", help="serve a live web page of the training")
     parser.add_argument("--wandb", action="store_true", help="report to W&B, in the project goodharts")
     parser.add_argument("--resume", action="store_true", help="resume from models/ppo_MODE.checkpoint.pth")
-    add_price_flags(parser, lambda: resolve_name("goodharts.world:WORLDS")[DEFAULT_MODE])
+    add_price_flags(parser, lambda: WORLDS[DEFAULT_MODE])
     measured = f"measure the speed of --updates (default {BENCHMARK_UPDATES}), after two to warm up; save nothing"
     parser.add_argument("-b", "--benchmark", action="store_true", help=measured)
     return parser
@@ -111,9 +108,6 @@ def _train(arguments: argparse.Namespace) -> int:
     # models and checkpoints are torch's files, whichever engine trains
     if (config.training.engine != JAX or not arguments.benchmark) and find_spec("torch") is None:
         raise UsageError(f"goodharts train needs torch: run `{install_package('torch')}`.")
-    from goodharts.training.jobs import ended_text, folders_of, jobs_of, write_checkpoint
-    from goodharts.training.runs import engine_of, reserved
-
     is_first = rank() == 0
     console = open_console(quiet=not is_first)
     engine_of(config).check(config)  # before there are folders
@@ -148,32 +142,19 @@ def _train(arguments: argparse.Namespace) -> int:
     return INTERRUPTED_EXIT_CODE if is_nothing_kept else 0
 
 
-def _train_for(parent: Parent) -> int:
-    """Train the job for which the parent process started this one, and send the result to it."""
-    from goodharts.training.runs import train_job
-
-    with StopRequest() as stop:
-        parent.finish(train_job(parent.job, report=parent.report, print_line=parent.print_line, stop=stop))
-    return 0
-
-
 def _prices(arguments: argparse.Namespace) -> dict[str, float]:
     """The prices that the command line gives; raises UsageError for one that a mode does not have."""
     prices = read_prices(arguments.price, arguments.prices)
     if prices and arguments.resume:
         raise UsageError("--price and --prices do not go with --resume: a run keeps its prices.")
-    if prices:
-        from goodharts.world import WORLDS
-
-        for mode in arguments.mode:
-            WORLDS[mode].with_prices(prices)
+    for mode in arguments.mode if prices else ():
+        WORLDS[mode].with_prices(prices)
     return {name: float(Fraction(str(value))) for name, value in prices.items()}
 
 
 def _sum_up(jobs: list[Job], console: Console) -> None:
     """Draw the runs of each mode, and print the command that compares their models."""
-    from goodharts.training.jobs import RUNS
-    from rlworldkit.runs.curve import draw_groups
+    from rlworldkit.runs.curve import draw_groups  # matplotlib takes a while to import
 
     by_mode = {each.mode: [job for job in jobs if job.mode == each.mode] for each in jobs}
     curves = {mode: [read_csv(job.folder / RUNS / job.name / METRICS) for job in of] for mode, of in by_mode.items()}
@@ -187,12 +168,6 @@ def _sum_up(jobs: list[Job], console: Console) -> None:
 
 def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) -> list[RunResult]:
     """Train the jobs and show their progress; stop when a signal or the dashboard asks for it."""
-    from goodharts.training.jobs import RUNS
-    from goodharts.training.runs import train_job
-    from rlworldkit.runs.console import ConsoleProgress
-    from rlworldkit.runs.live_page import LivePage
-    from rlworldkit.runs.pool import RunTask, train_many
-
     is_alone, port = len(jobs) == 1 or is_launched(), jobs[0].config.runtime.dashboard_port
     write_line = partial(print_line, console)
     totals = {job.label: job.total_timesteps for job in jobs}
@@ -228,8 +203,6 @@ def _run(jobs: list[Job], at_once: int, console: Console, with_dashboard: bool) 
 
 
 def _result(label: str, found: Any) -> RunResult:  # noqa: ANN401 - as train_many gives it
-    from goodharts.training.runs import RunResult
-
     if isinstance(found, Exception):
         return RunResult("failed", f"{label}: {found}")
     nothing = f"{label}: stopped before the first update was complete; nothing to keep."
@@ -238,8 +211,6 @@ def _result(label: str, found: Any) -> RunResult:  # noqa: ANN401 - as train_man
 
 def action_labels() -> list[ActionLabel]:
     """Labels of the moves for the page of a run, each in its direction from the agent."""
-    from rlworldkit.runs.live_page import ActionLabel
-
     moves = zip(ACTIONS, _SIGNS, MOVES, strict=True)
     return [ActionLabel(name.replace("_", " "), sign, 2 + x, 2 + y) for name, sign, (x, y) in moves]
 

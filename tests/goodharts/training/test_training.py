@@ -58,7 +58,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Mock:
     opened = Mock()
     opened.return_value.url = "http://127.0.0.1/secret/"
     opened.return_value.opened = partial(LivePage.opened, opened.return_value)
-    monkeypatch.setattr("rlworldkit.runs.live_page.LivePage", opened)
+    monkeypatch.setattr("goodharts.training.train_ppo.LivePage", opened)
     return opened
 
 
@@ -231,15 +231,30 @@ def test_a_full_disk_is_told_once_and_training_goes_on(opened: Mock, monkeypatch
     assert "Not complete, because they could not be written: models/ppo_ground_truth.checkpoint.pth (" in ran.out
 
 
-@pytest.mark.long
-def test_a_trainer_that_is_still_being_made_ends_at_once(tmp_path: Path) -> None:
-    made = """
+ONE_OF_SEVERAL = """
+from multiprocessing import Pipe
+from goodharts.config import Config
+from goodharts.training.jobs import Job
+
+ours, theirs = Pipe()
+ours.send(Job("proxy", Config(), "one"))
+os.environ["RLWORLDKIT_RUN_PIPE"] = str(theirs.fileno())
+"""
+MAKING = """
 setattr(import_module("goodharts.training.torch_ppo"), "TorchTrainer", native)
 import_module("goodharts.cli.main").main(["train"])
 """
-    out, code = call(NATIVE.format(number=signal.SIGTERM.value) + made, folder=tmp_path)
-    sentence = "Stopped before the first update was complete; there is nothing to keep."
-    assert (out[-1], code) == (sentence, INTERRUPTED_EXIT_CODE)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("started", "said"),
+    [("", ["Stopped before the first update was complete; there is nothing to keep."]), (ONE_OF_SEVERAL, [])],
+    ids=["alone", "one of several"],
+)
+def test_a_trainer_that_is_still_being_made_ends_at_once(started: str, said: list[str], tmp_path: Path) -> None:
+    out, code = call(NATIVE.format(number=signal.SIGTERM.value) + started + MAKING, folder=tmp_path)
+    assert (out[-1:], code) == (said, INTERRUPTED_EXIT_CODE)
 
 
 def test_a_signal_saves_and_says_how_to_go_on(opened: Mock) -> None:
@@ -295,7 +310,9 @@ def test_runs_of_seeds_are_resumed_where_they_are() -> None:
 
 
 def test_a_mode_that_had_not_begun_gets_the_settings_of_those_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rlworldkit.runs.pool.train_many", lambda jobs, *_, **__: [None] * len(jobs))  # all are killed
+    monkeypatch.setattr(
+        "goodharts.training.train_ppo.train_many", lambda jobs, *_, **__: [None] * len(jobs)
+    )  # all are killed
     modes = ("--mode", "proxy,ground_truth")
     run(main, *modes, "--updates", "1", "--n-envs", "3", "--seed", "7")
     assert run(main, "--mode", "proxy", "--resume").code == 0
