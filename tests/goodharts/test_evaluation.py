@@ -106,12 +106,10 @@ def lived(
     player: Player = CHANCE,
     *,
     numbers: Numbers = DEFAULT_NUMBERS,
-    engine: str = "torch",
     mode: str = "ground_truth",
     **how: Any,  # noqa: ANN401 - as play has them
 ) -> Lives:
-    world = evaluation_world(MODES[mode], numbers)
-    return play(world, player, games, steps, engine=engine, **how)
+    return play(evaluation_world(MODES[mode], numbers), player, games, steps, **how)
 
 
 def plainly_lived(games: int, steps: int, seed: int, player: Player) -> list[tuple[int, int, int, int, bool]]:
@@ -134,11 +132,10 @@ def plainly_lived(games: int, steps: int, seed: int, player: Player) -> list[tup
 
 
 @pytest.mark.parametrize("player", [CHANCE, LOOKER], ids=["random", "looker"])
-def test_G11_lives_are_what_happened_on_either_engine(player: Player) -> None:
+def test_G11_lives_are_what_happened(player: Player) -> None:
     expected = lives_of(*plainly_lived(6, 210, 5, player))
     assert expected["died"].sum() > 6
-    for engine in ("torch", "jax"):
-        assert np.array_equal(lived(6, 210, player, numbers=CROWDED, seed=5, engine=engine, batch=8), expected)
+    assert np.array_equal(lived(6, 210, player, numbers=CROWDED, seed=5, batch=8), expected)
 
 
 def test_G6_every_step_of_every_game_belongs_to_one_life() -> None:

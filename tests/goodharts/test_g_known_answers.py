@@ -16,11 +16,11 @@ QUICK = ("ground_truth-5", "proxy-191", "ground_truth_handhold-0")
 
 
 def cases() -> list[Any]:
-    """Every game on the reading, most amid others on torch, and some on JAX and alone; all where minutes count."""
+    """Every game on the reading, most amid others on torch, and some alone and on JAX; all where minutes count."""
     found = []
     for game in GAMES:
         name = f"{game['mode']}-{game['game']}"
-        for engine, width in (("reading", 1), ("torch", 8), ("torch", 1), ("jax", 2)):
+        for engine, width in (("reading", 1), ("torch", 8), ("torch", 1), ("jax", 1)):
             quick = name in QUICK or engine == "reading" or (game["game"] > 0 and (engine, width) == ("torch", 8))
             marks = () if quick else pytest.mark.long
             found.append(pytest.param(game, engine, width, id=f"{name}-{engine}-{width}", marks=marks))

@@ -45,6 +45,7 @@ def test_G7_with_auto_reset_marks_count_one_look_of_each_game_in_a_step(engine: 
     marks = games.marks()
     assert marks is not None
     assert (ended, marks[[*world.marks].index("G7.look")]) == ([False, True] * 2, 3 * 5)
+    assert world.engines[engine](3).marks() is None
 
 
 EMPTY = Numbers(min_food=0, max_food=0, min_poison=0, max_poison=1)
@@ -147,13 +148,3 @@ def test_long_games_and_their_marks_are_identical(
     assert_lockstep(
         PAIRED[mode], pair, source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset, coverage=0.0
     )
-
-
-# --- the world by itself, and one of one engine
-
-
-def test_marks_are_counted_only_where_they_are_asked_for() -> None:
-    for factory in PAIRED["proxy"].engines.values():
-        engine = factory(1)
-        engine.reset(np.zeros(1, np.uint64), np.zeros(1, np.intp))
-        assert engine.marks() is None

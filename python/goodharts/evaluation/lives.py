@@ -97,7 +97,6 @@ def play(
     games: int,
     steps: int,
     *,
-    engine: str = "torch",
     seed: int = 0,
     batch: int = CPU_BATCH,
     threads: int | None = None,
@@ -121,7 +120,7 @@ def play(
                 raise _Cancelled
             advanced(steps * min(batch, games - number * batch))
 
-        with closing(Episodes(world, batch, engine=engine)) as episodes:
+        with closing(Episodes(world, batch, engine="torch")) as episodes:
             lives = _lives(episodes, player, keys[number], steps, report)
         lives["game"] += number * batch
         return lives
