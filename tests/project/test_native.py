@@ -248,7 +248,7 @@ def test_a_program_that_cannot_be_compiled_is_refused_where_it_is_waited_for() -
     games = jnp.ones(1, jnp.int32), jnp.arange(3, dtype=jnp.int32)
     with compiler.deferred():
         jax.jit(kernel).lower(*games)
-    for need in (lambda: compiler.wait(kernel.source), lambda: jax.jit(lambda *args: kernel(*args))(*games)):
+    for need in (lambda: compiler.start(kernel.source).result(), lambda: jax.jit(lambda *args: kernel(*args))(*games)):
         with pytest.raises(UsageError, match=r"cannot compile the engine .*: name another in CC"):
             need()
 
@@ -261,7 +261,7 @@ def test_a_damaged_program_of_the_cache_is_compiled_again(
     monkeypatch.setattr(program_cache, "cache_folder", lambda: tmp_path)
     factor = 3 if damage is None else 5 + len(damage)
     kernel = kernel_of(lambda prices, x: prices[0] * factor - x)
-    path = compiler._cached(str(kernel))
+    path = compiler._cached(kernel.source)
     assert path
     path.parent.mkdir()
     if damage is not None:

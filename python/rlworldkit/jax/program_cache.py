@@ -18,10 +18,10 @@ MAX_FILES = 200
 _DIGEST_BYTES = 32
 
 
-def path_of(name: str) -> Path | None:
-    """Return the path for a file of this name, whether or not it exists; None if there is no cache folder."""
+def path_of(key: str) -> Path | None:
+    """Return the path for the file of a key, whether or not it exists; None if there is no cache folder."""
     folder = cache_folder()
-    return folder and folder / FOLDER / name
+    return folder and folder / FOLDER / hashlib.sha256(key.encode()).hexdigest()[:32]
 
 
 def read(path: Path | None) -> bytes | None:

@@ -31,7 +31,7 @@ from rlparity.io.safe_read import json_of
 from rlworldkit.jax import program_cache
 from rlworldkit.jax.cache_entries import replace_damaged_entries
 from rlworldkit.jax.native import compiler
-from rlworldkit.jax.switches import FIXED, RECORDED, switch
+from rlworldkit.jax.switches import FIXED, RECORDED, cache_folder, switch
 from rlworldkit.jax.xla import CACHE_VARIABLE, PTX_CALL, compiler_options, write_fault
 
 Tree = Any
@@ -79,7 +79,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     """
     replace_damaged_entries()
     names = tuple(packages)
-    if program_cache.path_of("") is None or not names:
+    if cache_folder() is None or not names:
         lowered = function.lower(*args)
         return TracedProgram(lowered.out_info, partial(_compiled, lowered))
     leaves, tree = jax.tree.flatten(args)
@@ -90,7 +90,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
         for leaf, each in zip(leaves, shardings, strict=True)
     ]
     key = _cache_key(names, [*about, str(tree), *map(str, shapes)])
-    path = program_cache.path_of(hashlib.sha256(key.encode()).hexdigest()[:32])
+    path = program_cache.path_of(key)
     exported, sources = _read_trace(path, key) or (None, set())
     if exported is None:
         jitted = jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))
@@ -102,7 +102,7 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     def compile_it() -> Callable[..., Tree]:
         on_leaves = _compiled(jax.jit(exported.call).lower(*shapes))
         for source in sources:
-            compiler.wait(source)
+            compiler.start(source).result()
         return lambda *args: on_leaves(*jax.tree.leaves(args))
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
@@ -125,7 +125,7 @@ def compile_in_background() -> ThreadPoolExecutor:
 
 def reuse_text() -> str:
     """Return the part of a message that tells whether later runs reuse the programs compiled by this one."""
-    folder = program_cache.path_of("")
+    folder = cache_folder()
     if folder is not None and not write_fault(folder):
         return "a minute or two once per configuration; later runs reuse the result"
     return f"a minute or two; later runs reuse the result only if {CACHE_VARIABLE} names a folder that can be written"

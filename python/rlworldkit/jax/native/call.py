@@ -15,7 +15,7 @@ from jax.interpreters import batching, mlir, partial_eval, xla
 from rlworldkit.jax.native import compiler, cuda
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Kernel:
     """A program that plays games.
 
@@ -26,9 +26,6 @@ class Kernel:
     source: str
     closed: ClosedJaxpr
     in_place: tuple[tuple[int, int], ...] = ()
-
-    def __str__(self) -> str:
-        return compiler.name_of(self.source) if self.source else "play"
 
     def __call__(self, prices: Array, *leaves: Array) -> list[Array]:
         """Return the outputs of one game or of a batch; prices are shared by all games, (prices,), or one row each."""

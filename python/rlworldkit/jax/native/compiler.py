@@ -33,8 +33,6 @@ _FLAGS = "-x c -std=gnu11 -fPIC -shared -w -fwrapv -fno-strict-aliasing -fvisibi
 _PROGRAM, _CALL = (Path(__file__).with_name(name) for name in ("cpu.c", "ffi.c"))
 _EXECUTOR = ThreadPoolExecutor(2)
 _own_folder = cache(tempfile.TemporaryDirectory[str])
-_programs: dict[str, Future[ctypes.CDLL]] = {}
-"""Loaded programs by name; a program can be played when its future is done."""
 _deferred: ContextVar[set[str] | None] = ContextVar("deferred", default=None)
 
 
@@ -73,18 +71,16 @@ def name_of(source: str) -> str:
     return f"native_{hashlib.sha256(source.encode()).hexdigest()[:32]}"
 
 
-def start(source: str) -> str:
-    """Start compiling a program in the background; returns its name."""
-    name = name_of(source)
-    if name not in _programs:
-        _register_call()
-        _programs[name] = _EXECUTOR.submit(_library, source, _cached(name))
-    return name
+@cache
+def start(source: str) -> Future[ctypes.CDLL]:
+    """Start compiling a program in the background; its future has the loaded program, or raises UsageError."""
+    _register_call()
+    return _EXECUTOR.submit(_library, source, _cached(source))
 
 
 @contextmanager
 def deferred() -> Iterator[set[str]]:
-    """Context in which ``build`` does not wait for compilation; yields the set of sources to ``wait`` for."""
+    """Context in which ``build`` does not wait for compilation; yields the set of sources that are being compiled."""
     sources = set[str]()
     with holding(_deferred, sources):
         yield sources
@@ -92,30 +88,25 @@ def deferred() -> Iterator[set[str]]:
 
 def build(source: str) -> str:
     """Compile a program, and wait for it outside ``deferred``; returns its name. Raises UsageError if that fails."""
-    name, later = start(source), _deferred.get()
+    program, later = start(source), _deferred.get()
     if later is None:
-        wait(source)
+        program.result()
     else:
         later.add(source)
-    return name
-
-
-def wait(source: str) -> None:
-    """Wait until a program can be played; raises UsageError if it cannot be compiled."""
-    _programs[start(source)].result()
+    return name_of(source)
 
 
 @cache
 def _register_call() -> None:
     """Compile and register XLA's custom call; raises UsageError if it cannot be compiled."""
     source = _CALL.read_text()
-    call = getattr(_library(source, _cached(name_of(source))), TARGET)
+    call = getattr(_library(source, _cached(source)), TARGET)
     jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(call), platform="cpu")
 
 
-def _cached(name: str) -> Path | None:
+def _cached(source: str) -> Path | None:
     """Return the cache path for a program compiled on this machine; None without a cache."""
-    return program_cache.path_of(f"{_machine()}_{name}")
+    return program_cache.path_of(f"{_machine()}_{name_of(source)}")
 
 
 @cache

@@ -12,15 +12,17 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
-from jax.extend.core import ClosedJaxpr
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
+from jax.interpreters import partial_eval
 
 from rlparity.errors import UsageError
+from rlworldkit.jax.batching import RARE_WORK
 from rlworldkit.jax.native import nvrtc
 from rlworldkit.jax.native.compiler import source_of
 from rlworldkit.jax.native.program import translate
-from rlworldkit.jax.native.rare import split
-from rlworldkit.jax.native.values import Untranslatable
+from rlworldkit.jax.native.translator import Untranslatable
 from rlworldkit.jax.xla import PTX_CALL
 
 _THREADS, _RARE_THREADS, _RARE_GRID, _RARE_SHARE = 128, 32, 1584, 4096
@@ -60,12 +62,59 @@ class Kernels(NamedTuple):
 def kernels(closed: ClosedJaxpr, outputs: tuple[int, ...]) -> Kernels:
     """Make the kernels of the jaxpr of one game, for some of its results; raises Untranslatable."""
     closed = closed.replace(jaxpr=closed.jaxpr.replace(outvars=[closed.jaxpr.outvars[place] for place in outputs]))
-    parts = split(closed)
+    parts = _split(closed)
     if parts is None:
         return Kernels(_kernel(closed))
     common, rest, changed = parts
     saved = tuple(common.out_avals[len(outputs) :])
     return Kernels(_kernel(common, len(outputs)), _kernel(rest, is_rare=True), changed, saved)
+
+
+def _split(closed: ClosedJaxpr) -> tuple[ClosedJaxpr, ClosedJaxpr, tuple[int, ...]] | None:
+    """Split a program at its longest ``run_rarely``; returns both parts and the changed results, or None without one.
+
+    The first part returns the program's results without the work, whether the work is needed, and the values that the
+    second part reads. The second part does the work, and returns only the results that change, given by their numbers.
+    """
+    jaxpr = closed.jaxpr
+    places = [place for place, eqn in enumerate(jaxpr.eqns) if eqn.params.get("name") == RARE_WORK]
+    if not places:
+        return None
+    place = max(places, key=lambda place: _size(jaxpr.eqns[place].params))
+    before, work, after = jaxpr.eqns[:place], jaxpr.eqns[place], jaxpr.eqns[place + 1 :]
+    later = set(work.outvars)
+    for eqn in after:
+        if any(isinstance(atom, Var) and atom in later for atom in eqn.invars):
+            later.update(eqn.outvars)
+    changed = tuple(number for number, atom in enumerate(jaxpr.outvars) if isinstance(atom, Var) and atom in later)
+    known = [*jaxpr.invars, *(variable for eqn in before for variable in eqn.outvars)]
+    rest, used = _program(closed, known, [_answered(work, True), *after], [jaxpr.outvars[place] for place in changed])
+    saved = [work.invars[-1], *(variable for variable, is_used in zip(known, used, strict=True) if is_used)]
+    eqns = [*before, _answered(work, False), *after]
+    common, _ = _program(closed, jaxpr.invars, eqns, [*jaxpr.outvars, *saved], keeps_inputs=True)
+    return common, rest, changed
+
+
+def _size(part: Any) -> int:
+    """Count the equations of a jaxpr, or of the jaxprs among parameters, and all nested ones."""
+    inner = jax.tree.leaves(part, is_leaf=lambda leaf: hasattr(leaf, "eqns"))
+    return sum(1 + _size(eqn.params) for each in inner for eqn in getattr(each, "eqns", ()))
+
+
+def _answered(work: JaxprEqn, is_wanted: bool) -> JaxprEqn:
+    """Make rare work always or never needed."""
+    wanted: Any = work.invars[-1].aval
+    return work.replace(invars=[*work.invars[:-1], Literal(np.full(wanted.shape, is_wanted), wanted)])
+
+
+def _program(
+    closed: ClosedJaxpr, inputs: list[Var], eqns: list[JaxprEqn], results: list[Any], *, keeps_inputs: bool = False
+) -> tuple[ClosedJaxpr, list[bool]]:
+    """Make a program of the equations that the results depend on; also returns which inputs it takes."""
+    names = closed.jaxpr.debug_info.with_unknown_names()
+    whole = closed.jaxpr.replace(invars=inputs, eqns=eqns, outvars=results, debug_info=names)
+    jaxpr, used = partial_eval.dce_jaxpr(whole, [True] * len(results), instantiate=keeps_inputs)
+    return ClosedJaxpr(jaxpr, closed.consts), used
 
 
 def _kernel(closed: ClosedJaxpr, asked: int | None = None, *, is_rare: bool = False) -> CudaKernel:
@@ -78,8 +127,8 @@ def _kernel(closed: ClosedJaxpr, asked: int | None = None, *, is_rare: bool = Fa
     if len(parameters) > _MAX_PARAMETERS:
         raise Untranslatable(f"{len(parameters)} arrays")
     name, threads = ("play_rare", _RARE_THREADS) if is_rare else ("play", _THREADS)
-    lists = {"PARAMETERS": parameters, "READ": read, "WRITTEN": written}
     constants = {"KERNEL": name, "RARE": int(is_rare), "THREADS": threads, "SHARE": _RARE_SHARE}
+    lists = {"PARAMETERS": parameters, "READ": read, "WRITTEN": written}
     constants |= {key: ", ".join(words) for key, words in lists.items()}
     definitions = "".join(f"#define {key} {value}\n" for key, value in constants.items())
     return CudaKernel(name, definitions + source_of(translate(closed, asked), _PROGRAM), threads)
@@ -112,20 +161,14 @@ def call(closed: ClosedJaxpr, outputs: tuple[int, ...], aliases: Mapping[int, in
 
 
 def _launch(
-    kernel: CudaKernel,
-    blocks: int,
-    args: Sequence[Array],
-    results: Sequence[jax.ShapeDtypeStruct],
-    aliases: Mapping[int, int],
+    kernel: CudaKernel, blocks: int, args: Sequence[Array], results: Sequence[Any], aliases: Mapping[int, int]
 ) -> list[Array]:
     config = {"grid_x": blocks, "block_x": kernel.threads, "shared_mem_bytes": 0}
     config |= dict.fromkeys(("grid_y", "grid_z", "block_y", "block_z"), 1)
     numbers = ", ".join(f"{name} = {size} : i32" for name, size in config.items())
     places = ", ".join(f"{len(args) + place} : i32" for place in range(len(results)))
     data = _ESCAPED.sub(lambda found: f"\\{ord(found[0]):02X}", nvrtc.ptx(kernel.source, _capability()))
-    text = (
-        f'name = "{kernel.name}", kernel_type = "ptx", kernel_data = "{data}", {numbers}, output_indices = [{places}]'
-    )
+    what = f'name = "{kernel.name}", kernel_type = "ptx", kernel_data = "{data}"'
     launch = jax.ffi.ffi_call(
         PTX_CALL,
         results,
@@ -133,7 +176,7 @@ def _launch(
         output_layouts=[_layout(each) for each in results],
         input_output_aliases=dict(aliases),
         custom_call_api_version=2,
-        legacy_backend_config=f"{{{text}}}",
+        legacy_backend_config=f"{{{what}, {numbers}, output_indices = [{places}]}}",
     )
     return [*launch(*args)]
 

@@ -15,7 +15,7 @@ from rlworldkit.jax.marks import is_collecting
 from rlworldkit.jax.native import compiler
 from rlworldkit.jax.native.call import Kernel
 from rlworldkit.jax.native.program import traced, translate
-from rlworldkit.jax.native.values import Untranslatable
+from rlworldkit.jax.native.translator import Untranslatable
 from rlworldkit.jax.switches import switch
 from rlworldkit.jax.target import is_tracing_for
 

@@ -1,7 +1,6 @@
 """Compilation of CUDA C to PTX with NVRTC, a library in JAX's wheels for CUDA; needs neither nvcc nor a GPU."""
 
 import ctypes
-import hashlib
 import re
 from functools import cache
 from importlib.util import find_spec
@@ -28,7 +27,7 @@ def find_library() -> Path | None:
 def ptx(source: str, capability: int) -> str:
     """Return PTX for devices of this compute capability (90 for 9.0), cached on disk. Raises UsageError."""
     key = "\n".join([str(find_library()), str(capability), *_OPTIONS, _OLD_PTX, source])
-    path = program_cache.path_of(f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.ptx")
+    path = program_cache.path_of(key)
     if (cached := program_cache.read(path)) is not None:
         return cached.decode()
     text, _ = compiled(source, f"--gpu-architecture=compute_{capability}")
@@ -42,10 +41,11 @@ def compiled(source: str, *options: str) -> tuple[str, str]:
     """Compile a program to PTX; returns it and the compiler's log. Raises UsageError if compilation fails."""
     nvrtc, program = _library(), ctypes.c_void_p()
     words = [word.encode() for word in (*_OPTIONS, *options)]
-    nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), None, 0, None, None)
+    log, code = "", nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), None, 0, None, None)
     try:
-        code = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
-        log = _text(program, "ProgramLog")
+        if not code:
+            code = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
+            log = _text(program, "ProgramLog")
         if code:
             reason = (log.strip().splitlines() or [f"code {code}"])[0]
             raise UsageError(f"NVRTC cannot compile the engine ({reason}): choose --engine-backend xla.")

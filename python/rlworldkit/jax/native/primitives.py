@@ -9,8 +9,7 @@ import numpy as np
 from jax import Array, lax
 from jax.lax import GatherScatterMode
 
-from rlworldkit.jax.native.translator import Equation, Rule, Translator
-from rlworldkit.jax.native.values import Index, Untranslatable, Value, ctype, literal, uniform
+from rlworldkit.jax.native.translator import Equation, Index, Rule, Translator, Untranslatable, Value, ctype, literal
 
 _COMPARED = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _INFIX = {"and": "&", "or": "|", "xor": "^", **_COMPARED}
@@ -67,44 +66,44 @@ _FOLDED = {
 """For each reduction the primitive that combines two numbers, and its neutral number, or the limit that is neutral."""
 
 
-def _expression(name: str, source: str, dtype: str, *args: str) -> str:
-    """Format the C expression of a primitive on elements of a dtype; raises Untranslatable if there is none."""
-    if name == "convert_element_type" and dtype in ("bool", source):
-        name = "is_not_zero" if dtype == "bool" else "copy"
-    table = _FLOATS if source == "float32" else _BOOLS if source == "bool" else _INTEGERS
+def _expression(name: str, source: Any, dtype: Any, *args: str) -> str:
+    """Format the C expression of a primitive on elements of the dtype ``source``; raises Untranslatable without one."""
+    if name == "convert_element_type" and dtype in (np.bool_, source):
+        name = "is_not_zero" if dtype == np.bool_ else "copy"
+    table = _FLOATS if source == np.float32 else _BOOLS if source == np.bool_ else _INTEGERS
     if name not in table or len(args) > 3:
-        raise Untranslatable(f"{name} of {source}")
+        raise Untranslatable(f"{name} of {source.name}")
     type_ = ctype(dtype)
     return table[name].format(*args, t=type_, u=type_.replace("i", "u"), s=type_.replace("u", "i"))
 
 
 def _elementwise(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    aval, source = eqn.outvars[0].aval, eqn.invars[0].aval.dtype.name
-    compute = partial(_expression, eqn.primitive.name, source, aval.dtype.name)
-    return [translator.map(aval, compute, *(value.at(np.broadcast_to(value.index, aval.shape)) for value in values))]
+    aval = eqn.outvars[0].aval
+    compute = partial(_expression, eqn.primitive.name, values[0].dtype, aval.dtype)
+    return [translator.map(aval, compute, *(value.broadcast(aval.shape) for value in values))]
 
 
 def _reduce(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
     """Reduce along axes by folding the elements, in their order, into those of the result."""
     aval, axes, (value,) = eqn.outvars[0].aval, eqn.params["axes"], values
-    if all(value.index.shape[axis] == 1 for axis in axes):
+    if all(value.shape[axis] == 1 for axis in axes):
         return [value.at(value.index.reshape(aval.shape))]
-    (name, neutral), dtype = _FOLDED[eqn.primitive.name], aval.dtype.name
-    if dtype == "float32":
+    name, neutral = _FOLDED[eqn.primitive.name]
+    if aval.dtype == np.float32:
         raise Untranslatable(f"{eqn.primitive.name} of float32")
-    neutral = getattr(_limits(dtype), neutral) if isinstance(neutral, str) else neutral
-    total = translator.array(dtype, aval.shape)
-    translator.store(total, uniform(dtype, literal(neutral, dtype), aval.shape))
-    into = total.at(np.broadcast_to(np.expand_dims(total.index, axes), value.index.shape))
+    neutral = getattr(_limits(aval.dtype), neutral) if isinstance(neutral, str) else neutral
+    total = translator.array(aval)
+    translator.store(total, Value.of(aval.dtype, literal(neutral, aval.dtype), aval.shape))
+    into = total.at(np.expand_dims(total.index, axes)).broadcast(value.shape)
     if value.index.size:
         with translator.loop(value.index.size, value):
-            place = translator.place(into)
-            translator.write(into, _expression(name, dtype, dtype, place, translator.element(value)))
+            combined = _expression(name, aval.dtype, aval.dtype, translator.place(into), translator.element(value))
+            translator.write(into, combined)
     return [total]
 
 
-def _limits(dtype: str) -> Any:
-    return np.iinfo("uint8" if dtype == "bool" else dtype)
+def _limits(dtype: Any) -> Any:
+    return np.iinfo(np.uint8 if dtype == np.bool_ else dtype)
 
 
 def _broadcast(index: Index, params: dict[str, Any]) -> Index:
@@ -141,23 +140,20 @@ def _split(translator: Translator, eqn: Equation, values: list[Value]) -> list[V
 
 
 def _concatenate(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    aval, axis = eqn.outvars[0].aval, eqn.params["dimension"]
-    array = translator.array(aval.dtype.name, aval.shape)
-    ends = np.cumsum([value.index.shape[axis] for value in values])
+    array, axis = translator.array(eqn.outvars[0].aval), eqn.params["dimension"]
+    ends = np.cumsum([value.shape[axis] for value in values])
     for value, part in zip(values, np.split(array.index, ends[:-1], axis), strict=True):
         translator.store(array.at(part), value)
     return [array]
 
 
 def _pad(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    value, padding = values
-    aval = eqn.outvars[0].aval
-    edges = zip(value.index.shape, eqn.params["padding_config"], strict=True)
+    (value, padding), array = values, translator.array(eqn.outvars[0].aval)
+    edges = zip(value.shape, eqn.params["padding_config"], strict=True)
     places = [low + np.arange(size) * (between + 1) for size, (low, _, between) in edges]
-    inside = [(each >= 0) & (each < size) for each, size in zip(places, aval.shape, strict=True)]
+    inside = [(each >= 0) & (each < size) for each, size in zip(places, array.shape, strict=True)]
     kept, target = np.ix_(*inside), np.ix_(*(each[within] for each, within in zip(places, inside, strict=True)))
-    array = translator.array(aval.dtype.name, aval.shape)
-    translator.store(array, padding.at(np.broadcast_to(padding.index, aval.shape)))
+    translator.store(array, padding.broadcast(array.shape))
     translator.store(array.at(array.index[target]), value.at(value.index[kept]))
     return [array]
 
@@ -180,7 +176,7 @@ def _positions(indices: Array, *, numbers: Any, shape: Sequence[int], result: Se
     along = [*zip(window, kept, strict=True), *((batch[each], axis) for axis, each in zip(*batching, strict=True))]
     coordinates = np.indices(result, np.int32)
     position = jnp.asarray(sum((coordinates[each] * strides[axis] for each, axis in along), np.zeros(result, np.int32)))
-    inside, limits = jnp.ones(result, bool), _limits(indices.dtype.name)
+    inside, limits = jnp.ones(result, bool), _limits(indices.dtype)
     wide = jnp.clip(indices, max(-1, limits.min), min(2**31 - 1, limits.max)).astype(jnp.int32)
     for component, axis in enumerate(indexed):
         start, last = lax.broadcast_in_dim(wide[..., component], result, batch), shape[axis] - sizes.get(axis, 1)
@@ -191,29 +187,28 @@ def _positions(indices: Array, *, numbers: Any, shape: Sequence[int], result: Se
 
 def _gather(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
     numbers, aval, fill = eqn.params["dimension_numbers"], eqn.outvars[0].aval, eqn.params["fill_value"]
-    operand, dtype = translator.memory(values[0]), aval.dtype.name
-    where = partial(_positions, numbers=numbers, shape=operand.index.shape, result=aval.shape)
+    operand = translator.memory(values[0])
+    where = partial(_positions, numbers=numbers, shape=operand.shape, result=aval.shape)
     position, inside = translator.by_jax(where, values[1])
     if eqn.params["mode"] != GatherScatterMode.FILL_OR_DROP:
         return [translator.map(aval, operand.text.format, position)]
-    if fill is None and dtype != "float32":
-        fill = _limits(dtype).min if aval.dtype.kind == "i" else _limits(dtype).max
-    other = literal(np.nan if fill is None else fill, dtype)
+    if fill is None and aval.dtype != np.float32:
+        fill = _limits(aval.dtype).min if aval.dtype.kind == "i" else _limits(aval.dtype).max
+    other = literal(np.nan if fill is None else fill, aval.dtype)
     return [translator.map(aval, lambda at, ok: f"{ok} ? {operand.text.format(at)} : {other}", position, inside)]
 
 
 def _scatter(translator: Translator, eqn: Equation, values: list[Value]) -> list[Value]:
-    aval, combined = eqn.outvars[0].aval, eqn.primitive.name.removeprefix("scatter").lstrip("-_")
-    dtype, updates = aval.dtype.name, values[2]
-    if dtype == "float32" and combined:
+    aval, combined, updates = eqn.outvars[0].aval, eqn.primitive.name.removeprefix("scatter").lstrip("-_"), values[2]
+    if aval.dtype == np.float32 and combined:
         raise Untranslatable(f"{eqn.primitive.name} of float32")
     numbers, clips = eqn.params["dimension_numbers"], eqn.params["mode"] == GatherScatterMode.CLIP
-    where = partial(_positions, numbers=numbers, shape=aval.shape, result=updates.index.shape)
+    where = partial(_positions, numbers=numbers, shape=aval.shape, result=updates.shape)
     target, (position, inside) = translator.copy(values[0]), translator.by_jax(where, values[1])
     with translator.loop(updates.index.size, position, inside, updates):
         at, ok, update = map(translator.element, (position, inside, updates))
         place = target.text.format(at)
-        new = _expression(combined, dtype, dtype, place, update) if combined else update
+        new = _expression(combined, aval.dtype, aval.dtype, place, update) if combined else update
         translator.add(f"{'' if clips else f'if ({ok}) '}{place} = {new};")
     translator.finish_loop()
     return [target]

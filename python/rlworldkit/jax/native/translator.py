@@ -1,25 +1,99 @@
-"""Translator of a one-game jaxpr to C: variables, arrays in memory, and loops over their elements."""
+"""Translator of a one-game jaxpr to C: values, arrays in memory, and loops over their elements."""
 
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from numpy.typing import NDArray
 
-from rlworldkit.jax.native.values import Index, Untranslatable, Value, ctype, in_memory, literal, uniform
-
+TYPES = {
+    "bool": "u8",
+    **{f"{sign}int{bits}": f"{sign or 'i'}{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "float32": "f32",
+}
+"""C types by dtype. A bool is a byte of 0 or 1."""
 _UNROLLED = 16
 """Rounds of the largest loop that is unrolled, so that the elements of its arrays become variables; with 32, GCC takes
 eight times as long for large games, and they play slower."""
 
+Index = NDArray[Any]
 Equation = Any
 """A ``JaxprEqn``, whose parameters and variables are of any type."""
-Rule = Callable[["Translator", Equation, list[Value]], Sequence[Value]]
+Rule = Callable[["Translator", Equation, list["Value"]], Sequence["Value"]]
 """Function that translates one equation: it takes the values of its inputs and returns those of its outputs."""
+
+
+class Untranslatable(Exception):
+    """Raised for a primitive or dtype without a translation; the message names it."""
+
+
+def ctype(dtype: Any) -> str:
+    """Return the C type of a dtype; raises Untranslatable if there is none."""
+    if dtype.name not in TYPES:
+        raise Untranslatable(f"dtype {dtype.name}")
+    return TYPES[dtype.name]
+
+
+def literal(value: Any, dtype: Any) -> str:
+    """Format a number as a C constant; an integer as its two's complement of 64 bits, cast to its type."""
+    if dtype != np.float32:
+        return f"(({ctype(dtype)}){int(value) % 2**64}ull)"
+    number = float(np.float32(value))
+    if np.isfinite(number):
+        return f"((f32){number.hex()})"
+    return "NAN" if np.isnan(number) else "INFINITY" if number > 0 else "(-INFINITY)"
+
+
+@dataclass(frozen=True)
+class Value:
+    """An array as a C expression: one that all elements share, or that of the element at position ``{}`` in memory.
+
+    index: the position of each element.
+    """
+
+    dtype: Any
+    index: Index
+    text: str
+
+    @classmethod
+    def of(cls, dtype: Any, text: str, shape: Sequence[int] = ()) -> Self:
+        """Make an array whose element i lies at position i, if the elements do not share the expression."""
+        index = np.arange(int(np.prod(shape)))
+        return cls(dtype, index, text).at(index.reshape(shape))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return self.index.shape
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all elements share one expression."""
+        return "{}" not in self.text
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether element i of the array lies at position i in memory, which may hold more elements behind them."""
+        return not self.is_uniform and bool(np.array_equal(self.index.ravel(), np.arange(self.index.size)))
+
+    @property
+    def base(self) -> str:
+        """Name of the variable or array that the expression reads."""
+        return self.text.partition("[")[0]
+
+    def at(self, index: Index) -> Self:
+        """Select or reshape elements by their positions; a single one becomes an expression."""
+        text = self.text.format(index.item()) if index.size == 1 else self.text
+        return replace(self, index=index, text=text)
+
+    def broadcast(self, shape: Sequence[int]) -> Self:
+        """Repeat elements along axes of size 1 and new leading axes."""
+        return self.at(np.broadcast_to(self.index, shape))
 
 
 @dataclass
@@ -34,6 +108,11 @@ class Loop:
     made: dict[str, str] = field(default_factory=dict)
     known: dict[tuple[str, str], str] = field(default_factory=dict)
 
+    def can_read(self, value: Value) -> bool:
+        """Whether the loop does not write the value, or has just the element that its round reads."""
+        element = self.made.get(value.base)
+        return element is None or (element != "" and value.index.size == self.size and value.is_whole)
+
 
 class Translator:
     """Builder of a program's lines and tables of constants.
@@ -45,7 +124,7 @@ class Translator:
     def __init__(self, rules: dict[str, Rule]) -> None:
         self.lines: list[str] = []
         self._rules = rules
-        self._tables: dict[str, str] = {}
+        self.tables: dict[tuple[str, str], str] = {}  # names by type and numbers
         self._names = 0
         self._depth = 1
         self._known = ChainMap[tuple[str, str], str]()
@@ -63,12 +142,12 @@ class Translator:
         """Add a line to the body of the ``loop`` context, or outside of one to the program, before an open loop."""
         self._body.append("  " * self._depth + text)
 
-    def new(self, dtype: str, expression: str) -> str:
+    def new(self, dtype: Any, expression: str) -> str:
         """Declare a constant with this value and return its name; an earlier one with this value is reused."""
-        key = dtype, expression
+        key = ctype(dtype), expression
         if key not in self._known:
             self._known[key] = name = self.name("v")
-            self.add(f"const {ctype(dtype)} {name} = {expression};")
+            self.add(f"const {key[0]} {name} = {expression};")
         return self._known[key]
 
     @contextmanager
@@ -87,27 +166,20 @@ class Translator:
     # Arrays
 
     def _table(self, type_: str, texts: Iterable[str]) -> str:
-        name = self._tables.setdefault(f"{type_} {{}}[] = {{{', '.join(texts)}}};", f"T{len(self._tables)}")
-        return name + "[{}]"
-
-    @property
-    def tables(self) -> list[str]:
-        """Declarations of the tables of constants."""
-        return ["TABLE " + text.replace("{}", name, 1) for text, name in self._tables.items()]
+        return self.tables.setdefault((type_, ", ".join(texts)), f"T{len(self.tables)}") + "[{}]"
 
     def constant(self, array: Any) -> Value:
         """Make a constant array, stored as a table unless all its elements are equal."""
-        dtype, texts = array.dtype.name, [literal(number, array.dtype.name) for number in array.ravel().tolist()]
-        if len(set(texts)) == 1:
-            return uniform(dtype, texts[0], array.shape)
-        return in_memory(dtype, self._table(ctype(dtype), texts), array.shape)
+        texts = [literal(number, array.dtype) for number in array.ravel().tolist()]
+        text = texts[0] if len(set(texts)) == 1 else self._table(ctype(array.dtype), texts)
+        return Value.of(array.dtype, text, array.shape)
 
-    def array(self, dtype: str, shape: Sequence[int]) -> Value:
-        """Declare an array whose elements are not set yet, or a variable if there is only one."""
-        size = int(np.prod(shape))
+    def array(self, like: Any) -> Value:
+        """Declare an array with the dtype and shape of ``like``, not set yet, or a variable if it has one element."""
+        size = int(np.prod(like.shape))
         name = self.name("v" if size == 1 else "a")
-        self.add(f"{ctype(dtype)} {name}{f'[{size}]' if size != 1 else ''};")
-        return in_memory(dtype, name if size == 1 else name + "[{}]", shape)
+        self.add(f"{ctype(like.dtype)} {name}{f'[{size}]' if size != 1 else ''};")
+        return Value.of(like.dtype, name if size == 1 else name + "[{}]", like.shape)
 
     def _position(self, index: Index) -> str:
         """Format the position of element ``i``: a linear function of ``i``, or a lookup in a table."""
@@ -123,20 +195,15 @@ class Translator:
 
         The loop that is still open is reused, unless it has another size or writes these values in another order.
         """
-        if self._loop and not (self._loop.size == size and all(self._is_in_step(value, size) for value in read)):
+        loop = self._loop
+        if loop is None or loop.size != size or not all(loop.can_read(value) for value in read):
             self.finish_loop()
-        self._loop = self._loop or Loop(size)
-        self._body = self._loop.body
-        self._known = self._known.new_child(self._loop.known)
+            loop = self._loop = Loop(size)
+        self._body = loop.body
+        self._known = self._known.new_child(loop.known)
         yield
         self._known = self._known.parents
         self._body = self.lines
-
-    def _is_in_step(self, value: Value, size: int) -> bool:
-        assert self._loop
-        if value.base not in self._loop.made:
-            return True
-        return bool(self._loop.made[value.base]) and value.index.size == size and value.is_whole
 
     def element(self, value: Value) -> str:
         """Return, inside a loop, the variable or expression of a value's element of this round."""
@@ -157,18 +224,20 @@ class Translator:
             self.lines.extend(f"  {text}" for text in loop.body)
             self.add("}")
 
+    def _finish_what_makes(self, *values: Value) -> None:
+        if self._loop and any(value.base in self._loop.made for value in values):
+            self.finish_loop()
+
     def map(self, aval: Any, compute: Callable[..., str], *values: Value) -> Value:
         """Make an array by applying ``compute``, a function of C expressions, to elements of values of one size."""
-        dtype = aval.dtype.name
         if not aval.size:
-            return uniform(dtype, "0", aval.shape)
+            return Value.of(aval.dtype, "0", aval.shape)
         if all(value.is_uniform for value in values):
             self._finish_what_makes(*values)
-            return uniform(dtype, self.new(dtype, compute(*(value.text for value in values))), aval.shape)
-        array = self.array(dtype, aval.shape)
+            return Value.of(aval.dtype, self.new(aval.dtype, compute(*(value.text for value in values))), aval.shape)
+        array = self.array(aval)
         with self.loop(aval.size, *values):
-            text = self.new(dtype, compute(*map(self.element, values)))
-            self.write(array, text)
+            self.write(array, self.new(aval.dtype, compute(*map(self.element, values))))
         return array
 
     def write(self, target: Value, text: str) -> None:
@@ -177,25 +246,19 @@ class Translator:
         self.add(f"{self.place(target)} = {text};")
         self._loop.made[target.base] = text if target.is_whole else ""
 
-    def _finish_what_makes(self, *values: Value) -> None:
-        if self._loop and any(value.base in self._loop.made for value in values):
-            self.finish_loop()
-
     def store(self, target: Value, value: Value) -> None:
         """Assign all elements of an array, or of a part of one, before any of them is read."""
-        if not target.index.size:
-            return
-        if target.is_uniform:
+        if target.is_uniform and target.index.size:
             self._finish_what_makes(value, target)
             self.add(f"{target.text} = {value.text};")
-        else:
+        elif target.index.size:
             with self.loop(target.index.size, value):
                 self.write(target, self.element(value))
 
     def copy(self, value: Value) -> Value:
         """Copy a value to a new array or variable."""
         self.finish_loop()
-        array = self.array(value.dtype, value.index.shape)
+        array = self.array(value)
         self.store(array, value)
         self.finish_loop()
         return array
@@ -222,7 +285,7 @@ class Translator:
                 raise Untranslatable(name)
             outputs = self._rules[name](self, eqn, [read(atom) for atom in eqn.invars])
             for variable, value in zip(eqn.outvars, outputs, strict=True):
-                assert value.index.shape == variable.aval.shape, (name, value.index.shape, variable.aval.shape)
+                assert value.shape == variable.aval.shape, (name, value.shape, variable.aval.shape)
                 env[variable] = value
         return [read(atom) for atom in jaxpr.outvars]
 
@@ -232,5 +295,6 @@ class Translator:
 
     def by_jax(self, function: Callable[..., Any], *args: Value) -> list[Value]:
         """Translate a JAX function of the values."""
-        shapes = [jax.ShapeDtypeStruct(value.index.shape, value.dtype) for value in args]
-        return self.closed(jax.make_jaxpr(function)(*shapes), args)
+        return self.closed(
+            jax.make_jaxpr(function)(*(jax.ShapeDtypeStruct(arg.shape, arg.dtype) for arg in args)), args
+        )
