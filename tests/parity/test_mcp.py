@@ -134,8 +134,6 @@ def test_a_side_of_a_diff_is_compared(agent: Agent) -> None:
 def test_mistakes_are_one_sentence(agent: Agent) -> None:
     assert "world 'nowhere:WORLD' cannot be imported" in agent.refusal("run", "--world", "nowhere:WORLD")
     assert "did you mean --games?" in agent.refusal("run", *WORLD, "--game", "8")
-    assert "must be a whole number" in agent.refusal("run", *WORLD, "--games=no")
-    assert "arguments are required: trace" in agent.refusal("replay", *WORLD)
     assert agent.refusal("walk") == "there is no tool 'walk'."
     result = agent.ask("call_tool", "run", {"arguments": "--games 8"})
     assert result.content[0].text == 'arguments are a list of words, such as ["--games", "8"].'
@@ -165,5 +163,4 @@ def test_a_session_ends_where_its_client_waits_no_longer(agent: Agent) -> None:
 
 def test_schemas_and_the_skill_can_be_read(agent: Agent) -> None:
     assert agent.call("schema", "coverage") == run(main, "schema", "coverage").json
-    assert "there is no schema 'runs' (did you mean 'run'?)" in agent.refusal("schema", "runs")
     assert agent.ask("call_tool", "skill", {"arguments": []}).content[0].text == run(main, "skill").out

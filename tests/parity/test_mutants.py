@@ -1,7 +1,8 @@
-"""Mutants: planted faults are caught, a harmless edit survives, and the copies are the only thing touched."""
+"""Mutants, of a table and machine-made: faults are caught, harmless edits survive, and only the copies are touched."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
@@ -22,18 +23,23 @@ from rlparity.core.lockstep import Outcome, Settings
 from rlparity.core.replay import Divergence
 from rlparity.core.trace import Case
 from rlparity.core.verdict import Reason, Verdict
+from rlparity.engines.remote import RemoteEngine, RemoteFactory
+from rlparity.tools.generated import edits, generated_mutants
 from rlparity.tools.mutant_judges import LockstepJudge
 from rlparity.tools.mutant_table import planted
 from rlparity.tools.mutants import (
     CAUGHT,
     FAILED,
     HUNG,
+    SAME,
     SURVIVED,
     UNBUILDABLE,
     UNSOUND,
     Judge,
     MutantVerdict,
     chosen_benches,
+    mutated_text,
+    require_fit,
     run_mutants,
 )
 from tests.terminals import default_signals
@@ -65,6 +71,7 @@ DIVERGED = Outcome(
     divergences=[Divergence(CASE, (Difference("state.hp", 1, 2), Difference("reward", 0, 1)))],
     reasons=[Reason(Verdict.DIVERGENT, "difference", "game 0", "differs", "x")],
 )
+SOUND = Outcome()
 EMPTY = Outcome(9, reasons=[Reason(Verdict.INCONCLUSIVE, "field", "nothing", "varies", "x")])
 SILENT = EngineError("engine 'planes' gave no answer")
 UNSTARTED = EngineError("engine 'planes' failed in start: x")
@@ -74,12 +81,11 @@ LATE = TimeoutExpired("planes", 60)
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[Outcome | Exception]:
-    """How the runs end that a judge makes: the first is that of the unchanged copy, the second that of a mutant."""
+    """How the runs end that a judge makes: those of the unchanged copy, then those of mutants."""
     ends: list[Outcome | Exception] = []
 
     def run(world: World, engines: tuple[str, str], settings: Settings, progress: object) -> Outcome:
-        if settings.auto_reset:  # the second run of those that survive the first
-            return Outcome()
+        assert settings.marks == settings.auto_reset, "the second run of those that survive the first has both"
         end = ends.pop(0)
         if isinstance(end, Exception):
             raise end
@@ -90,23 +96,24 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Outcome | Exception]:
 
 
 @pytest.mark.parametrize(
-    ("end", "result", "detail"),
+    ("ends", "result", "steps", "detail"),
     [
-        (Outcome(960), SURVIVED, ""),
-        (Outcome(960, reasons=[Reason(Verdict.LIMITED, "end", "no game", "ends", "x")]), SURVIVED, ""),
-        (DIVERGED, CAUGHT, "state.hp, reward"),
-        (SILENT, FAILED, "engine 'planes' gave no answer"),
-        (UNSTARTED, UNBUILDABLE, "engine 'planes' failed in start: x"),
-        (UNKNOWN, UNBUILDABLE, "cannot be imported"),
-        (LATE, HUNG, ""),
+        ([Outcome(960), Outcome(960)], SURVIVED, 1920, ""),
+        ([Outcome(960, reasons=[Reason(Verdict.LIMITED, "end", "no game", "ends", "x")]), SOUND], SURVIVED, 960, ""),
+        ([DIVERGED], CAUGHT, 7, "state.hp, reward"),
+        ([Outcome(960), DIVERGED], CAUGHT, 967, "state.hp, reward"),
+        ([SILENT], FAILED, 0, "engine 'planes' gave no answer"),
+        ([UNSTARTED], UNBUILDABLE, 0, "engine 'planes' failed in start: x"),
+        ([UNKNOWN], UNBUILDABLE, 0, "cannot be imported"),
+        ([LATE], HUNG, 0, ""),
     ],
 )
 def test_failing_hanging_and_unbuildable_mutants_are_told_apart(
-    end: Outcome | Exception, result: str, detail: str, runs: list[Outcome | Exception]
+    ends: list[Outcome | Exception], result: str, steps: int, detail: str, runs: list[Outcome | Exception]
 ) -> None:
-    runs += [Outcome(), end]
+    runs += [SOUND, SOUND, *ends]
     (verdict,) = run_mutants(BENCH, BENCH.mutants[:1], PLAN, jobs=1)
-    assert (verdict.result, verdict.detail) == (result, detail)
+    assert (verdict.result, verdict.steps, verdict.detail, runs) == (result, steps, detail, [])
     assert verdict.noticed == (result in (CAUGHT, FAILED, HUNG))
 
 
@@ -182,7 +189,7 @@ def test_a_build_step_runs_on_every_copy_and_what_does_not_build_or_parse_is_not
         if "forbidden" in (copy / FILE).read_text():
             raise EngineError("it does not compile.")
 
-    runs += [Outcome(), Outcome()]
+    runs += [SOUND] * 4
     mutants = [
         mutant("bad", "self.turn += valid", "self.turn += valid  # forbidden"),
         mutant("no python", "self.score += picked", "self.score +="),
@@ -258,7 +265,115 @@ def test_a_mutant_whose_place_is_not_there_once_is_refused(old: str) -> None:
         planted(Mutant("one", "a.py", old, ""), TEXT)
 
 
-def test_what_shows_in_marks_alone_is_caught_by_the_second_run() -> None:
-    (verdict,) = run_mutants(BENCH, [mutant("uncounted", '("wasp", valid)', '("wasp", moving)')], PLAN, jobs=1)
-    assert (verdict.result, verdict.detail) == (CAUGHT, "marks[wasp]")
-    assert verdict.steps > PLAN.settings.steps * PLAN.settings.games
+PYTHON = '''"""A module < of a kind."""
+
+import b, a
+
+class Engine:
+    def step(a: int | None, b: int = 3) -> int:
+        """Takes 1 < 2."""  # and + or -
+        if a < b:
+            self.total += f(a, x[b])
+        mark("sting", a == b)
+        return jnp.where(a & b, ~a, "1 + 1")
+'''
+SWIFT = """/// Takes 1 < 2.
+mutating func step(a: Int = 3) {
+    guard let cell, a != 3 else { return }
+    if !isOpen && a < 4 { fire(.`S1`) }
+    total &+= f(a, b)
+}
+"""
+
+
+def changed_lines(text: str, suffix: str, marks: tuple[str, ...] = ()) -> set[str]:
+    """The lines of a source that its edits make."""
+    lines = set()
+    for start, end, new in edits(text, suffix, marks):
+        mutated = text[:start] + new + text[end:]
+        lines |= {*mutated.splitlines()} - {*text.splitlines()}
+    return {line.strip() for line in lines}
+
+
+def test_the_edits_of_python() -> None:
+    assert changed_lines(PYTHON, ".py", ("sting",)) == {
+        *("if a <= b:", "if False:"),
+        *("self.total -= f(a, x[b])", "self.total += f(x[b], a)", "pass"),
+        *('return jnp.where(a | b, ~a, "1 + 1")', 'return jnp.where(a & b, a, "1 + 1")'),
+    }
+
+
+def test_the_edits_of_swift() -> None:
+    assert changed_lines(SWIFT, ".swift", ("S1",)) == {
+        *("guard let cell, a == 3 else { return }", "guard let cell, a != 4 else { return }"),
+        *("guard let cell, a != 2 else { return }", "total &-= f(a, b)", "total &+= f(b, a)", ""),
+    }
+
+
+def test_every_mutant_of_a_source_fits_its_file_and_names_its_rules() -> None:
+    mutants = generated_mutants(WORLD, BENCH, 10_000, 0)
+    require_fit(BENCH, mutants)
+    path = WORLD.sources["planes"]
+    text = path.read_text()
+    expected = [text[:start] + new + text[end:] for start, end, new in edits(text, ".py", WORLD.marks)]
+    assert [mutated_text(BENCH.source, mutant) for mutant in mutants] == expected
+    assert len({*expected}) == len(expected) > 100
+    assert sum(bool(mutant.rules) for mutant in mutants) > len(mutants) / 2
+    assert {rule for mutant in mutants for rule in mutant.rules} <= {*WORLD.rule_ids()}
+
+
+def test_a_sample_is_drawn_from_the_seed() -> None:
+    names = [[mutant.name for mutant in generated_mutants(WORLD, BENCH, 5, seed)] for seed in (1, 1, 2)]
+    assert names[0] == names[1] != names[2]
+    assert [len(each) for each in names] == [5, 5, 5]
+
+
+@pytest.mark.parametrize("sources", [{}, {"planes": Path(__file__)}])
+def test_a_source_outside_the_bench_is_refused(sources: dict[str, Path]) -> None:
+    with pytest.raises(UsageError, match="names no source of engine 'planes' within its bench"):
+        generated_mutants(replace(WORLD, sources=sources), BENCH, 1, 0)
+
+
+def test_the_command_makes_and_judges_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    results = [CAUGHT, UNBUILDABLE, SAME, FAILED]
+
+    def judged(bench: MutationBench, mutants: Sequence[Mutant], *_: object) -> list[MutantVerdict]:
+        made = zip(mutants, results, strict=True)
+        return [MutantVerdict(mutant.name, (), bench.engine, result) for mutant, result in made]
+
+    monkeypatch.setattr("rlparity.cli.mutants_command.run_mutants", judged)
+    words = "mutants", "--generate", "4", "--seed", "3"
+    ran = rlparity(*words, "--json")
+    names = [mutant.name for mutant in generated_mutants(WORLD, BENCH, 4, 3)]
+    assert [entry["name"] for entry in ran.json["mutants"]] == names
+    assert (ran.code, ran.json["caught"], ran.json["judged"], ran.json["share"]) == (0, 2, 2, 1.0)
+    assert (ran.json["unbuildable"], ran.json["same_program"]) == ([names[1]], [names[2]])
+    results[3] = SURVIVED
+    assert rlparity(*words).code == 1
+    refused = rlparity("mutants", "--generate", "4", "--tests", "mutants.toml", world="").refusal()
+    assert "--generate" in refused
+
+
+def test_a_mutant_that_is_the_same_program_is_not_judged() -> None:
+    class LenientJudge(Judge):
+        def verdict(self, bench: MutationBench, mutant: Mutant, copy: Path) -> MutantVerdict:
+            return MutantVerdict(mutant.name, (), bench.engine, SURVIVED)
+
+    bench = replace(BENCH, program=lambda copy: (copy / FILE).read_bytes().replace(b"splitmix64's", b"the"))
+    same, other = run_mutants(bench, sorted(BENCH.mutants, key=lambda mutant: mutant.name), LenientJudge(), jobs=1)
+    assert (same.name, same.result, same.is_judged) == ("no-op", SAME, False)
+    assert (other.result, other.is_judged) == (SURVIVED, True)
+
+
+def test_the_reference_plays_on_against_the_next_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+    init = RemoteEngine.__init__
+
+    def start(engine: RemoteEngine, factory: RemoteFactory, *given: object) -> None:
+        started.append(factory.engine)
+        init(engine, factory, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RemoteEngine, "__init__", start)
+    judge = LockstepJudge(replace(WORLD, marks={}), ORCHARD, Settings(steps=5, games=2), run_timeout=60)
+    run_mutants(BENCH, generated_mutants(WORLD, BENCH, 2, 3), judge, jobs=1)
+    assert (started.count("plain"), started.count("planes") >= 2 + 2) == (1, True)

@@ -30,6 +30,7 @@ from rlparity.tools.transfer import (
 )
 
 RNG = np.random.default_rng(5)
+GAMES = 100
 
 
 class GenerousEngine(PlanesEngine):
@@ -73,9 +74,9 @@ def test_the_value_of_what_a_time_limit_cuts_off_is_learned() -> None:
 def results_of(other: Any, share: float = 0.05) -> tuple[dict[str, Any], str]:  # noqa: ANN401 - an engine's class
     """The tests of uniform play by measure, and the reason."""
     world = replace(WORLD, engines={"plain": PlainEngine, "other": other})
-    settings = Settings(steps=60, games=200, invalid=0.0)
+    settings = Settings(steps=60, games=GAMES, invalid=0.0)
     found, ended = equivalence_tests(world, ("plain", "other"), [("uniform", uniform_policy)], settings, share)
-    assert 0 < ended[0] <= found[0].games <= 200 * MOST_ROUNDS
+    assert 0 < ended[0] <= found[0].games <= GAMES * MOST_ROUNDS
     return {test.measure: test for test in found}, reason(found, share)
 
 
@@ -89,7 +90,7 @@ def test_equal_engines_are_equivalent_within_what_unplayed_games_could_hide() ->
 def test_a_fault_in_every_step_is_a_difference() -> None:
     found, said = results_of(GenerousEngine)
     assert (found["return"].result, found["length"].result) == (DIFFERENT, EQUIVALENT)
-    assert found["return"].games == 200  # and more would not help
+    assert found["return"].games == GAMES  # and more would not help
     assert said.startswith("Different: in return of uniform the difference is between ")
 
 
@@ -133,8 +134,8 @@ def test_equal_engines_that_draw_differently_are_shown_equivalent_in_most_runs(d
 
 def test_more_games_are_played_where_their_spread_asks_for_it() -> None:
     found, _ = results_of(DrawsOtherwise)
-    assert {test.games for test in found.values()} == {200 * MOST_ROUNDS}
-    assert results_of(PlanesEngine)[0]["return"].games == 200  # whose games are the same on both sides
+    assert {test.games for test in found.values()} == {GAMES * MOST_ROUNDS}
+    assert results_of(PlanesEngine)[0]["return"].games == GAMES  # whose games are the same on both sides
 
 
 def test_the_margin_of_an_ending_is_the_share_itself() -> None:
