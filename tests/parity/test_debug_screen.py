@@ -39,15 +39,20 @@ def screens(
         async def run() -> None:
             app = DebugApp(Debugger(session))
             async with app.run_test(size=size) as pilot:
-                for key in (None, *keys):
-                    if key is not None:
-                        named = key in ("enter", "escape", "left", "down")
-                        await pilot.press(*([key] if named else [SIGNS.get(sign, sign) for sign in key]))
+                for key in ("", *keys):
+                    type_at_once(app, key)
                     await until_it_stands(app, pilot)
                     seen.append([strip.text.rstrip() for strip in app.screen._compositor.render_strips()])
 
         asyncio.run(run())
     return seen
+
+
+def type_at_once(app: DebugApp, key: str) -> None:
+    """Press a key by its name, or those of a line."""
+    is_name = key in ("enter", "escape", "left", "down")
+    for sign in [key] if is_name else key:
+        app.post_message(Key(SIGNS.get(sign, sign), None if is_name else sign))
 
 
 async def until_it_stands(app: DebugApp, pilot: Pilot[None]) -> None:
@@ -57,21 +62,17 @@ async def until_it_stands(app: DebugApp, pilot: Pilot[None]) -> None:
     await pilot.pause()
 
 
-def test_continuing_stops_at_the_difference_and_both_boards_and_the_fields_are_shown() -> None:
-    lines = screens("c")[-1]
-    assert lines[0] == f"{'orchard, fork 0 of 1, step 47':<55}{'plain and restless differ':>25}"
-    assert lines[1].split() == ["plain", "restless"]
-    assert lines[2].split() == [".", "W", ".", "."] * 2
-    assert [line.split() for line in lines[6:9]] == [
+def test_a_run_stops_at_the_difference_and_a_step_back_an_edit_and_the_forks_are_shown() -> None:
+    _, stopped, *_, lines = screens("c", "left", "e", "hp = 1", "enter", "7")
+    assert stopped[0] == f"{'orchard, fork 0 of 1, step 47':<55}{'plain and restless differ':>25}"
+    assert stopped[1].split() == ["plain", "restless"]
+    assert stopped[2].split() == [".", "W", ".", "."] * 2
+    assert [line.split() for line in stopped[6:9]] == [
         ["differences", "plain", "restless"],
         ["observation[0:", "hp]", "1.0", "0.6666666865348816"],
         ["state.hp", "3", "2"],
     ]
-    assert "Stopped at step 47: differs." in lines
-
-
-def test_a_step_back_an_edit_and_the_tree_of_forks() -> None:
-    lines = screens("c", "left", "e", "hp = 1", "enter", "7")[-1]
+    assert "Stopped at step 47: differs." in stopped
     assert lines[0].startswith("orchard, fork 1 of 2, step 46, next rest (5)")
     assert lines[6:8] == ["  0: seed 3, to step 47, differs at step 47", "*   1: state.hp = 1 at step 46, to step 46"]
     assert "Fork 1, step 46: state.hp = 1." in lines
@@ -126,9 +127,8 @@ def test_a_wrong_command_is_a_message_and_escape_closes_the_line() -> None:
 def test_a_command_that_arrives_at_once_is_carried_out_once() -> None:
     async def run(app: DebugApp) -> None:
         async with app.run_test(size=(80, 24)) as pilot:
-            for sign in ":step up":
-                app.post_message(Key(SIGNS.get(sign, sign), sign))
-            app.post_message(Key("enter", "\r"))
+            type_at_once(app, ":step up")
+            type_at_once(app, "enter")
             await until_it_stands(app, pilot)
 
     with Session(SPEC, seed=3) as session:

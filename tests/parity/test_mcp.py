@@ -16,7 +16,7 @@ from rlparity.cli.main import main
 
 WORLD, PORTED = ("--world", ORCHARD), ("--world", "ported:WORLD")
 NO_SESSION = "no session is open: call debug first."
-NO_ANSWER = "gave no answer to step within 0.5 seconds"
+NO_ANSWER = "gave no answer to step within 0.2 seconds"
 PORT = """
 from dataclasses import replace
 from faulty_orchard import WORLD as ORCHARD
@@ -140,7 +140,7 @@ def test_mistakes_are_one_sentence(agent: Agent) -> None:
 
 
 def test_engines_that_hang_or_die_are_one_sentence(agent: Agent) -> None:
-    hanging = *WORLD, "--engines", "plain,hanging", "--timeout", "0.5"
+    hanging = *WORLD, "--engines", "plain,hanging", "--timeout", "0.2"
     assert NO_ANSWER in agent.refusal("run", *hanging)
     assert "engine 'dying' failed" in agent.refusal("run", *WORLD, "--engines", "plain,dying")
     agent.call("debug", *hanging)

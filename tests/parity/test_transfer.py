@@ -148,7 +148,7 @@ def test_the_margin_of_an_ending_is_the_share_itself() -> None:
 
 def test_the_command_trains_policies_and_compares_them() -> None:
     world = orchard(engines={"plain": PlainEngine, "planes": PlanesEngine, "other": GenerousEngine})
-    words = "--policies", "2", "--train-steps", "4096", "--games", "100", "--steps", "60", "--json"
+    words = "--policies", "2", "--train-steps", "4096", "--games", "60", "--steps", "60", "--json"
     ran = rlparity("transfer", "plain", "planes", *words, world=world)
     assert (ran.code, ran.json["equivalent"], len(ran.json["ended"])) == (0, True, 2)
     by_policy = {test["policy"]: test for test in ran.json["tests"] if test["measure"] == "return"}

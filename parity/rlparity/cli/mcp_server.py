@@ -36,7 +36,7 @@ _COMMAND = {"type": "string", "description": "such as: continue differs state.hp
 _END = b"\n}\n"
 """End of a JSON document in the debugger's output."""
 _LONGEST_ANSWER = 256 * 2**20
-_SECONDS_TO_END = 2
+_SECONDS_TO_END = 1
 _INSTRUCTIONS = (
     "Holds a port of a reinforcement-learning environment to its original. Read `skill` first. `run` finds the first "
     "difference and writes a trace; `debug` opens a game or a trace, and `debug_command` steps through it. Every call "
