@@ -87,7 +87,7 @@ class Tools:
             process = await anyio.open_process(command, stdin=PIPE, stdout=PIPE, stderr=None)
             assert process.stdout is not None
             self._session = process, BufferedByteReceiveStream(process.stdout)
-            if (started := await self._answer(*self._session)).is_error:
+            if (started := await self._answer(self._session[1])).is_error:
                 await self.end_session()
             return started
 
@@ -99,9 +99,9 @@ class Tools:
         assert process.stdin is not None
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # then the read below gets no answer
             await process.stdin.send(" ".join(command.split()).encode() + b"\n")
-        return await self._answer(process, answers)
+        return await self._answer(answers)
 
-    async def _answer(self, _: Process, answers: BufferedByteReceiveStream) -> CallToolResult:
+    async def _answer(self, answers: BufferedByteReceiveStream) -> CallToolResult:
         """Receive the session's next answer; end the session if there is none or the request is cancelled."""
         answer = b""
         try:

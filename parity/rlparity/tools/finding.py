@@ -95,12 +95,17 @@ def replayed(
     infos = any(found.family == INFO for found in trace.differences)
     with open_alone(world, engines, trace.case, timeout, infos=infos) as pair:
         try:
-            recorded = moments(pair, trace.case)
+            report = _report(pair, trace.world, trace.case, following)
         except StateRefused as error:
             raise UsageError(f"the start state in {path} is refused: {error}") from error
-        parting, suspects = parting_of(pair, recorded), _suspects(pair, trace.case, recorded)
-    found = replace(found_trace(world, trace.world, engines, trace.case, recorded[-1]), found=trace.found)
-    return Report(world, found, tuple(recorded), following, parting, suspects)
+    return replace(report, trace=replace(report.trace, found=trace.found))
+
+
+def _report(pair: Pair, spec: str, case: Case, following: Sequence[NextCommand]) -> Report:
+    """Play a case on ``pair`` up to its first difference, and make the report."""
+    recorded = moments(pair, case)
+    trace, parting = found_trace(pair.world, spec, pair.names, case, recorded[-1]), parting_of(pair, recorded)
+    return Report(pair.world, trace, tuple(recorded), following, parting, _suspects(pair, case, recorded))
 
 
 def grouped(divergences: Sequence[Divergence]) -> list[tuple[Divergence, ...]]:
@@ -162,15 +167,11 @@ def shrunk_report(
     A divergence that shows only in a batch with other games is not shrunk.
     """
     small = shrink(pair, divergence.case, seconds)
-    case = divergence.case if small is None else small
-    recorded = moments(pair, case)
-    trace = found_trace(pair.world, spec, pair.names, case, recorded[-1])
+    report = _report(pair, spec, divergence.case if small is None else small, following)
     if small is None:
-        trace = replace(trace, differences=divergence.differences)
-    if case != divergence.case:
-        trace = replace(trace, found=divergence.case)
-    parting = parting_of(pair, recorded)
-    return Report(pair.world, trace, tuple(recorded), following, parting, _suspects(pair, case, recorded))
+        return replace(report, trace=replace(report.trace, differences=divergence.differences))
+    found = None if small == divergence.case else divergence.case
+    return replace(report, trace=replace(report.trace, found=found))
 
 
 def _suspects(pair: Pair, case: Case, recorded: Sequence[ReplayMoment]) -> tuple[str, ...]:

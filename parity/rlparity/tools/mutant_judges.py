@@ -3,7 +3,6 @@
 import os
 import subprocess
 import time
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -28,28 +27,13 @@ TESTS = "tests"
 
 
 class _Reference(RemoteEngine):
-    """Reference engine that is reused for the next mutant: ``close`` returns it to the idle engines of its copy."""
+    """Reference engine that stays open for the next mutant, once it has started and unless it failed."""
 
-    def __init__(self, factory: RemoteFactory, games: int, options: EngineOptions, idle: list["_Reference"]) -> None:
-        self.options = options
-        self._idle: list[_Reference] | None = None
-        super().__init__(factory, games, options)
-        self._idle = idle
+    has_started = False
 
     def close(self) -> None:
-        if self._idle is None or not self.is_ready:
+        if not (self.has_started and self.is_ready):
             super().close()
-        elif self not in self._idle:
-            self._idle.append(self)
-
-
-def _open_reference(
-    factory: RemoteFactory, idle: list[_Reference], games: int, options: EngineOptions = EngineOptions()
-) -> BatchEngine:
-    for number, engine in enumerate(idle):
-        if (engine.games, engine.options) == (games, options) and not options.marks:  # mark counts cannot be reset
-            return idle.pop(number)
-    return _Reference(factory, games, options, idle)
 
 
 @dataclass(frozen=True)
@@ -64,7 +48,7 @@ class LockstepJudge(Judge):
     spec: str
     settings: Settings
     run_timeout: float = RUN_TIMEOUT
-    _idle: defaultdict[Path, list[_Reference]] = field(default_factory=lambda: defaultdict(list))
+    _references: dict[tuple[Path, int, EngineOptions], _Reference] = field(default_factory=dict)
 
     def check_unchanged(self, bench: MutationBench, copy: Path) -> None:
         """Raise EngineError where the unchanged copy diverges, or cannot be run."""
@@ -116,13 +100,22 @@ class LockstepJudge(Judge):
         )
         opened: dict[str, EngineFactory] = {
             bench.engine: mutated,
-            bench.reference: partial(_open_reference, reference, self._idle[copy]),
+            bench.reference: partial(self._open_reference, reference, copy),
         }
         try:
             return run(replace(self.world, engines=opened), engines, replace(settings, timeout=timeout), check_time)
         except EngineError:
             check_time()
             raise
+
+    def _open_reference(self, factory: RemoteFactory, copy: Path, games: int, options: EngineOptions) -> BatchEngine:
+        if options.marks:  # mark counts cannot be reset
+            return factory(games, options)
+        opened = self._references.get((copy, games, options))
+        if opened is None or not opened.is_ready:
+            opened = self._references[copy, games, options] = _Reference(factory, games, options)
+            opened.has_started = True
+        return opened
 
 
 @dataclass(frozen=True)

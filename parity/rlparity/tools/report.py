@@ -76,6 +76,12 @@ class Report:
         when = "at the start" if last is None else f"after {counted(len(self.moments) - 1, 'action')}"
         return f"{one} and {other} differ {when}" + ("." if last is None else f": {action_name(self.world, last)}.")
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on the rules in play and on where the engines part, as far as these are known."""
+        rules = f"Rules in play: {', '.join(self.trace.rules)}." if self.trace.rules else ""
+        return tuple(filter(None, (rules, self.parting.text)))
+
 
 def action_name(world: World, action: Action | None) -> str:
     """Describe an action for people: its name and number, or its numbers."""
@@ -104,10 +110,8 @@ def print_report(report: Report, console: Console) -> None:
     console.print(Text(report.headline, style="bold"))
     actions = ", ".join(action_name(report.world, moment.action) for moment in report.moments[1:]) or "none"
     console.print(Text(f"Start: {start_text(report.trace)}. Actions: {_shortened(actions)}."))
-    if report.trace.rules:
-        console.print(Text(f"Rules in play: {', '.join(report.trace.rules)}."))
-    if report.parting.text:
-        console.print(Text(report.parting.text))
+    for note in report.notes:
+        console.print(Text(note))
     if report.trace.differences:
         console.print(difference_table(report.trace.differences, report.trace.engines))
         if (unit := report.world.component_unit) != 1 and any(
@@ -168,15 +172,13 @@ def _board(board: Board, cells: set[tuple[int, int]], scalars: set[str]) -> Rend
 def report_page(report: Report) -> Page:
     """Make the page of a report: one episode with two sides and every moment of the case."""
     trace = report.trace
-    rules = (f"Rules in play: {', '.join(trace.rules)}.",) if trace.rules else ()
-    phase = (report.parting.text,) if report.parting.text else ()
     verdict = f"{Verdict.DIVERGENT}. " if trace.differences else ""
     name = "the recorded state" if trace.case.seed is None else f"seed {trace.case.seed}"
     return Page(
         headline=report.headline,
         sides=trace.engines,
         episodes=(report_episode(report, name, counted(len(report.moments) - 1, "action")),),
-        about=(f"{verdict}World {report.world.name}. Start: {start_text(trace)}.", *rules, *phase),
+        about=(f"{verdict}World {report.world.name}. Start: {start_text(trace)}.", *report.notes),
         command=report.command,
     )
 
