@@ -1,15 +1,20 @@
-"""What commands print with ``--json``: schemas, and errors. ``command_line.run`` holds each document to its schema."""
+"""What programs and agents read: documents, which ``command_line.run`` holds to their schemas, and the skill."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from command_line import ORCHARD, commands_of, rlparity, run
 
-from rlparity.cli.main import build_parser, main
+from rlparity import __all__, adapters
+from rlparity.cli.main import COMMANDS, OF_LEDGER, build_parser, main
+from rlparity.core.verdict import Verdict
 from rlparity.io.documents import document_value
+from rlparity.tools.divergence import DivergenceDocument
 from rlparity.tools.documents import DOCUMENTS
 
 
@@ -72,3 +77,34 @@ def test_a_part_that_is_optional_is_left_out() -> None:
     found = rlparity("run", "--engines", "plain,restless", "--no-report", "--json").json["divergences"][0]
     assert found.keys() == {"game", "step", "fields"}
     assert document_value({"a": (1, [None])}) == {"a": [1, [None]]}
+
+
+FLAGS = {
+    command.does.__name__: {word for name in command.flags for word in name.split() if word.startswith("--")}
+    for command in COMMANDS
+}
+FLAGS["ledger"] = {word for command in OF_LEDGER for name in command.flags for word in name.split()}
+
+
+def test_the_skill_is_printed_and_installed(tmp_path: Path) -> None:
+    printed = run(main, "skill").out
+    assert run(main, "skill", tmp_path).out == f"Wrote {tmp_path / 'port-an-environment/SKILL.md'}.\n"
+    assert (tmp_path / "port-an-environment/SKILL.md").read_text() == printed
+    head = re.match(r"---\nname: port-an-environment\ndescription: .{80,1024}\n---\n", printed)
+    assert head, "agents choose a skill by its description"
+
+
+def test_the_skill_s_commands_flags_and_verdicts_exist() -> None:
+    text = run(main, "skill").out
+    lines = re.findall(r"(?:`|^)rlparity ([a-z]+)([^`\n#]*)", text, re.MULTILINE)
+    assert {"run", "replay", "init", "mutants", "coverage", "record"} <= {command for command, _ in lines}
+    for command, words in lines:
+        assert {*re.findall(r"--[a-z-]+", words)} <= FLAGS[command], command
+    assert {*re.findall(r"`(--[a-z-]+)", text)} <= FLAGS["run"]
+    assert {*re.findall(r"\| `([A-Z]+)` \|", text)} == {*Verdict}
+    told = text.partition("Of each divergence")[2].partition("`error`")[0]
+    named = {*re.findall(r"`([a-z]+)`", told)} - {"expected", "observed"}
+    assert {"signature", "next"} < named <= DivergenceDocument.__annotations__.keys()
+    for name in ("GymGame", "PytreeGame", "Draws", "gymnax_game", "SingleGame", "Pairing"):
+        assert name in text
+        assert hasattr(adapters, name) or name in __all__, name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,15 +23,9 @@ from rlparity.cli.main import build_parser, main
 from rlparity.core.compare import Difference
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlparity.errors import UsageError
+from rlparity.tools.coverage import coverage_of
 
 EMPTY = Trace(ORCHARD, ("plain", "planes"), Case((), seed=3), components=())
-
-
-def test_identical_engines_end_with_0(tmp_path: Path) -> None:
-    ran = rlparity("run", "--steps", "50", "--games", "8", "--out", tmp_path, "--json")
-    assert (ran.code, ran.json["verdict"]) == (0, "PASS")
-    assert (ran.json["engines"], ran.json["steps_compared"]) == (["plain", "planes"], 400)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
@@ -42,12 +35,7 @@ def test_a_divergence_is_shrunk_reported_and_replayed(tmp_path: Path) -> None:
     assert "plain and restless differ after 1 action: rest (5)." in ran.out
     assert "state.hp" in ran.out
     assert "O-REST" in ran.out
-    (command,) = [line for line in ran.out.splitlines() if line.startswith("Replay with")]
-    program, *words = shlex.split(command.removeprefix("Replay with: "))
-    assert program == "rlparity"
-    again = run(main, *words)
-    assert (again.code, "state.hp" in again.out) == (1, True)
-    equal = run(main, *words, "--engines", "plain,planes")
+    equal = rlparity("replay", out / "trace.json", "--engines", "plain,planes")
     assert (equal.code, "plain and planes agree on this case." in equal.out) == (0, True)
 
     trace = read_trace(out / "trace.json")
@@ -129,12 +117,21 @@ def test_a_mark_counted_on_one_side_only_is_a_divergence(tmp_path: Path) -> None
     assert rlparity("replay", tmp_path / "trace.json").code == 1
 
 
+def test_a_rule_is_hit_as_often_as_on_the_side_where_it_fired_less() -> None:
+    marks = {"a.one": "A", "a.two": "A", "b": "B", "c": "C", "d": "D"}
+    world = replace(faulty_orchard.WORLD, marks=marks, rules=("A", "B", "C", "D"))
+    found = coverage_of(world, (np.array([3, 20, 5, 0, 9]), np.array([3, 7, 0, 0, 9])))
+    assert found.rules == {"A": 10, "B": 0, "C": 0, "D": 9}
+    assert (found.never, found.silent_marks, found.unequal_marks) == (["B", "C"], ["c"], ["a.two", "b"])
+    assert found.rare == ["D"]  # fewer than ten times
+
+
 def test_coverage_counts_rules_on_both_sides_and_fails_on_one_that_is_never_hit() -> None:
-    ran = rlparity("coverage", "--steps", "60", "--json")
+    ran = rlparity("coverage", "--steps", "60", "--games", "32", "--json")
     assert (ran.code, ran.json["never"]) == (0, [])
     assert set(ran.json["rules"]) == set(faulty_orchard.WORLD.marks.values())
     assert all(mark["expected"] == mark["observed"] > 0 for mark in ran.json["marks"])
-    ran = rlparity("coverage", "--steps", "40", "--invalid", "0", "--source", "uniform", "--json")
+    ran = rlparity("coverage", "--steps", "40", "--games", "32", "--invalid", "0", "--source", "uniform", "--json")
     assert (ran.code, ran.json["verdict"]) == (1, "LIMITED")
     # An ended game is restarted at once, so nobody acts in one: without invalid actions the rule stays silent.
     assert (ran.json["never"], ran.json["silent_marks"]) == (["O-INVALID"], ["invalid"])
@@ -175,27 +172,28 @@ def test_wrong_usage_is_one_sentence_and_2(arguments: list[str], sentence: str) 
 
 
 @pytest.mark.parametrize(
-    "command",
+    ("words", "said", "since"),
     [
-        ["run", "--source", "traces:traces"],
-        ["coverage", "--source", "traces:traces"],
-        ["mutants", "--source", "traces:traces", "--only", "no-op"],
-        ["replay", "traces/t.json"],
+        ("run --source traces:traces", "INCONCLUSIVE: too few steps are compared", 0),
+        ("coverage --source traces:traces", "INCONCLUSIVE: too few steps are compared", 1),
+        ("replay traces/t.json", "INCONCLUSIVE: no step is compared: give a trace with actions.", 0),
     ],
 )
-def test_comparing_no_step_is_no_success(command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comparing_no_step_is_no_success(
+    words: str, said: str, since: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     write_trace(EMPTY, Path("traces/t.json"))
-    ran = rlparity(*command)
-    few = "too few steps are compared"
-    said = {"mutants": few, "replay": "INCONCLUSIVE: no step is compared: give a trace with actions."}
-    assert ran.code == (3 if command[0] == "mutants" else 2)
-    assert said.get(command[0], f"INCONCLUSIVE: {few}") in ran.out + ran.err
-    assert "the episodes in traces hold no rewards to compare" in rlparity("rewards", "--golden", "traces").refusal()
+    ran = rlparity(*words.split())
+    assert (ran.code, said in ran.out) == (2, True)
     # where the engines once differed at the start, that they agree there now tells something
     write_trace(replace(EMPTY, differences=(Difference("state.hp", 1, 2),)), Path("traces/t.json"))
-    if command[0] != "mutants":
-        assert rlparity(*command).code == (1 if command[0] == "coverage" else 0)
+    assert rlparity(*words.split()).code == since
+
+
+def test_episodes_without_rewards_are_none_to_compare(tmp_path: Path) -> None:
+    write_trace(EMPTY, tmp_path / "t.json")
+    assert "hold no rewards to compare" in rlparity("rewards", "--golden", tmp_path).refusal()
 
 
 @pytest.mark.parametrize(
