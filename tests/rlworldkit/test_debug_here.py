@@ -45,7 +45,7 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def single() -> gym.Env[Any, Any]:
-    return TimeLimit(WorldEnv(WORLD), 50)
+    return TimeLimit(WorldEnv(WORLD, engine="planes"), 50)
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def single() -> gym.Env[Any, Any]:
     [
         (lambda: RecordEpisodeStatistics(single()), 0),
         (lambda: SyncVectorEnv([single, single]), 1),
-        (lambda: WorldVectorEnv(WORLD, 2), 1),
+        (lambda: WorldVectorEnv(WORLD, 2, engine="planes"), 1),
     ],
 )
 def test_the_state_of_an_environment_of_gymnasium_is_shown_and_stays(
@@ -63,8 +63,9 @@ def test_the_state_of_an_environment_of_gymnasium_is_shown_and_stays(
     env.reset(seed=3)
     for _ in range(4):
         env.step([REST, REST] if index else REST)
-    here(env, index, engines=("plain", "planes"))
+    here(env, index)
     assert "orchard, fork 0 of 1, step 0" in screens[0]
+    assert re.search(r"planes.* plain", screens[0]), "its own engine, and the world's first other one"
     assert re.search(r"turn +4 +4\n", screens[0])
     env.step([REST, REST] if index else REST)
     here(env, index)

@@ -129,11 +129,10 @@ def test_both_engines_play_the_same_games_bit_for_bit() -> None:
         assert_lockstep(WORLD, ENGINES, source="directed", steps=60, games=16, seed=0, auto_reset=auto_reset)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_gymnasium_and_sb3_find_no_fault(engine: str) -> None:
+def test_gymnasium_and_sb3_find_no_fault() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        env = gym.make(env_id(WORLD), engine=engine, render_mode="ansi")
+        env = gym.make(env_id(WORLD), render_mode="ansi")
         check_gymnasium(env.unwrapped)
         check_sb3(env.unwrapped)
     assert "W" in str(env.unwrapped.render())
