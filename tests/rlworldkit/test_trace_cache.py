@@ -167,8 +167,8 @@ def test_a_file_that_cannot_be_used_is_replaced_and_nothing_in_it_is_executed(fo
     flipped[len(good) // 2] ^= 1
     for number, content in enumerate([b"", b"no trace", pickle.dumps(Bomb()), good[:-100], bytes(flipped)], start=1):
         path.write_bytes(content)
-        for _ in range(2):
-            assert result(tracer.program()) == first
+        tracer.program()
+        assert result(tracer.program()) == first
         assert tracer.traces == 1 + number
 
 
