@@ -13,6 +13,7 @@ from evaluated import evaluation_by_hand, small_model, write_models
 
 from goodharts import RULES_VERSION, __version__
 from goodharts.cli.main import PROGRAM, main
+from goodharts.config import ENGINES
 from goodharts.evaluation.report import as_json
 from goodharts.models import write_model
 from goodharts.training import train_ppo
@@ -106,20 +107,13 @@ for words in {lines}:
 """
 
 
-@pytest.mark.parametrize(
-    ("words", "installed", "sentence"),
-    [
-        ("--engine jax", None, f"goodharts train needs torch: {EXTRA}."),
-        ("--engine torch", None, f"goodharts train needs torch: {EXTRA}."),
-        ("--engine jax --compile-mode reduce-overhead", True, "--compile-mode is torch's"),
-    ],
-)
-def test_what_cannot_be_trained_ends_before_it_begins_and_leaves_nothing(
-    words: str, installed: object, sentence: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("engine", ENGINES)
+def test_without_torch_training_ends_before_it_begins(
+    engine: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(train_ppo, "find_spec", {"torch": installed}.__getitem__)
-    assert sentence in run(train_ppo.main, *words.split()).refusal()
+    monkeypatch.setattr(train_ppo, "find_spec", {"torch": None}.__getitem__)
+    assert run(train_ppo.main, "--engine", engine).refusal() == f"goodharts train needs torch: {EXTRA}.\n"
     assert list(tmp_path.iterdir()) == []
 
 

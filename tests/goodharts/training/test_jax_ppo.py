@@ -277,20 +277,6 @@ def test_a_run_goes_on_with_the_engine_that_it_began_with() -> None:
         assert error == f"{path} is of --engine {began}: resume with that engine, or begin anew with {other}.\n"
 
 
-@pytest.mark.parametrize(
-    ("flags", "world_size", "sentence"),
-    [
-        (["--device", "cuda"], "1", "JAX has no device cuda here: there is "),
-        ([], "2", "torchrun is for --engine torch: start --engine jax without it, in one process."),
-    ],
-)
-def test_what_this_engine_cannot_do_is_one_sentence(
-    flags: list[str], world_size: str, sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORLD_SIZE", world_size)
-    assert run(main, "--updates", "1", *flags).refusal().startswith(sentence)
-
-
 def test_hidden_layers_compute_in_bfloat16_where_devices_gain_by_it() -> None:
     found = [precision_on(platform, amp) for platform, amp in (("cpu", True), ("gpu", True), ("gpu", False))]
     assert found == ["float32", "bfloat16", "float32"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import run
 
 from goodharts.training.jobs import read_checkpoint
 from goodharts.training.parallel import Processes
@@ -41,7 +42,10 @@ def test_two_processes_learn_what_one_learns_but_for_rounding_and_one_goes_on_wi
     assert read_checkpoint(CHECKPOINT).progress.updates == 4
 
 
-def test_games_are_shared_in_order_or_not_at_all() -> None:
+def test_processes_train_with_torch_and_share_the_games_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    sentence = "torchrun is for --engine torch: start --engine jax without it, in one process.\n"
+    assert run(main, "--engine", "jax").refusal() == sentence
     assert [list(Processes(rank, 2).share(6)) for rank in range(2)] == [[0, 1, 2], [3, 4, 5]]
     with pytest.raises(UsageError, match=r"^7 games cannot be shared by 2 processes: give --num-envs a multiple\.$"):
         Processes(0, 2).share(7)

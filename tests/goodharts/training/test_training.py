@@ -169,10 +169,13 @@ def test_of_several_modes_those_that_are_done_are_left_alone() -> None:
         (["--seeds", "2", "-b"], "--seeds does not go with --benchmark, --dashboard and torchrun"),
         (["--resume", "--price", "food=2"], "--price and --prices do not go with --resume: a run keeps its prices."),
         (["--price", "fruit=2"], "world 'goodharts-ground_truth' has no price 'fruit': its prices are step, food,"),
+        (["--engine", "jax", "--device", "cuda"], "JAX has no device cuda here: there is "),
+        (["--engine", "jax", "--compile-mode", "reduce-overhead"], "--compile-mode is torch's: leave it out"),
     ],
 )
-def test_a_mistake_is_one_sentence(flags: list[str], sentence: str) -> None:
+def test_a_mistake_is_one_sentence_and_leaves_nothing(flags: list[str], sentence: str, folder: Path) -> None:
     assert sentence in run(main, *flags).refusal()
+    assert "--resume" in flags or [path.name for path in folder.iterdir()] == ["config.toml"]
 
 
 def test_a_damaged_checkpoint_is_one_sentence() -> None:
@@ -402,25 +405,19 @@ def test_what_the_machine_cannot_do_is_one_sentence(
     assert run(main, "--updates", "1", "--compile-mode", "max-autotune").refusal().startswith(sentence)
 
 
-def test_settings_of_the_beginning_stay_when_a_run_goes_on(folder: Path) -> None:
-    main(["--updates", "1"])
-    (folder / "config.toml").write_text("[training]\ngamma = 0.5\n[runtime]\namp = false", encoding="utf-8")
-    assert main(["--updates", "2", "--resume"]) == 0
-    kept = read_model(MODEL).config
-    assert kept["training"] == small_config(updates=2).plain()["training"]
-    assert kept["runtime"] == {**Config().plain()["runtime"], "amp": False}
-
-
-def test_prices_are_paid_and_recorded_and_stay_when_a_run_goes_on(folder: Path) -> None:
+def test_settings_and_prices_of_the_beginning_stay_when_a_run_goes_on(folder: Path) -> None:
     (folder / "prices.toml").write_text("step = -0.125\npoison = 7", encoding="utf-8")
     assert run(main, "-m", "proxy", "-u", "1", "--prices", "prices.toml", "--price", "poison=0").code == 0
+    (folder / "config.toml").write_text("[training]\ngamma = 0.5\n[runtime]\namp = false", encoding="utf-8")
     assert run(main, "-m", "proxy", "-u", "2", "--resume").code == 0
     episodes = read_csv(only("logs/proxy_*_episodes.csv"))
     assert episodes
     for row in episodes:
         assert row["reward"] == row["food"] - 0.125 * row["length"]
     prices = {"step": -0.125, "poison": 0.0}
-    assert read_model(Path("models/ppo_proxy.pth")).config["prices"] == prices
+    kept = read_model(Path("models/ppo_proxy.pth")).config
+    assert (kept["training"], kept["prices"]) == (small_config(updates=2).plain()["training"], prices)
+    assert kept["runtime"] == {**Config().plain()["runtime"], "amp": False}
     assert json.loads(only("runs/proxy_*/config.json").read_text(encoding="utf-8"))["prices"] == prices
 
 
