@@ -16,12 +16,12 @@ import matplotlib.image
 import numpy as np
 import pytest
 from orchard import WORLD
-from orchard.env import OrchardJaxEnv
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from rlparity.errors import ParityError
 from rlworldkit.cli.app import main
+from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.params import load_params
 from rlworldkit.ppo.saving import Saver
@@ -33,8 +33,10 @@ from rlworldkit.runs.wandb_run import Tracking
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.sb3.training import load_model
 from rlworldkit.sb3.training import train as train_sb3
-from tests.rlworldkit.runs.conftest import SMALL
+from tests.rlworldkit.runs.conftest import SIZES, SMALL
+from tests.rlworldkit.runs.conftest import compiled_once as compiled_once
 
+ENV = jax_env_of(WORLD)
 WIDE = {f"metric/{number}": 0.5 for number in range(1200)}
 """So many metrics that no row fits into what a full disk has left of its last page."""
 SHORT = MaskablePPOConfig(
@@ -47,11 +49,6 @@ SHORT = MaskablePPOConfig(
     eval_freq=128,
     eval_episodes=2,
     eval_max_steps=20,
-)
-
-FLAGS = (
-    "train --num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --log-interval 1"
-    " --total-timesteps 128 --run-name run --no-wandb"
 )
 
 
@@ -258,11 +255,11 @@ def test_an_outage_costs_the_checkpoints_of_its_time_in_jax(small_disk: SmallDis
     folder, said = folder_on(small_disk), io.StringIO()
     stop = Outage(small_disk, full=4, free=8)
     with Run(folder, console=Console(file=said, width=1000), stop=stop) as run:
-        trained = train_jax(SMALL, OrchardJaxEnv(), run, saver=Saver(every_updates=1))
+        trained = train_jax(SMALL, ENV, run, saver=Saver(every_updates=1))
     saved = {int(path.stem.split("_")[1]) for path in folder.glob("checkpoint_*.pkl")}
     assert {1, 10} <= saved < set(range(1, 11))
     assert [path.name for path in trained.files] == ["checkpoint_10.pkl", "params_10.npz"]
-    assert read_checkpoint(trained.files[0], OrchardJaxEnv()).progress.updates == 10
+    assert read_checkpoint(trained.files[0], ENV).progress.updates == 10
     assert steps_everywhere(folder) == [list(range(1, 11))] * 3
     kinds = [re.sub(r"_\d+", "", Path(path).name) for path in notices(said.getvalue())]
     assert kinds.count("checkpoint.pkl") == 1
@@ -274,7 +271,8 @@ def trained(disk: SmallDisk, pages: int) -> tuple[object, Path]:
     """The exit code of the command where so many pages are free, and the run's folder."""
     disk.fill()
     disk.leave(pages)
-    return main(WORLD, [*FLAGS.split(), "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
+    words = ["train", *SIZES, "--total-timesteps", "128", "--run-name", "run", "--no-wandb"]
+    return main(WORLD, [*words, "--checkpoint-dir", str(disk.folder)]), disk.folder / "run"
 
 
 def test_parameters_are_kept_where_a_checkpoint_finds_no_room(
@@ -297,7 +295,7 @@ def test_a_picture_that_finds_no_room_is_told_with_exit_code_1(
     assert f"\n  {folder}/learning_curve.png\n" not in said.out
     told = f"Not complete, because they could not be written: {folder}/learning_curve.png (No space left on device)"
     assert f"{told}.\n" in said.out
-    assert read_checkpoint(folder / "checkpoint_2.pkl", OrchardJaxEnv()).progress.updates == 2
+    assert read_checkpoint(folder / "checkpoint_2.pkl", ENV).progress.updates == 2
 
 
 def test_an_outage_costs_the_checkpoints_of_its_time_in_sb3(small_disk: SmallDisk) -> None:

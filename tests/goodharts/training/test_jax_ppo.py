@@ -33,9 +33,10 @@ from rlworldkit.ppo.checkpoints import named_leaves
 from rlworldkit.ppo.metrics import metrics_of
 from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.ppo import collect_rollout
-from rlworldkit.ppo.program import CompiledTraining, compile_training
+from rlworldkit.ppo.program import CompiledTraining
 from rlworldkit.ppo.state import RunnerState, UpdateStats
 from rlworldkit.runs.sinks import read_csv
+from tests.rlworldkit.runs.conftest import compiled_once as compiled_once
 
 from .small_runs import write_small_config
 
@@ -75,9 +76,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(scope="module")
-def compiled() -> CompiledTraining:
+def compiled(compiled_once: Callable[..., CompiledTraining]) -> CompiledTraining:
     """The program that the command runs, too, and its first state."""
-    return compile_training(SETTINGS, ENV)
+    return compiled_once(SETTINGS, ENV, None, (SETTINGS.seed,))
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Settings of the smallest runs, and one compiled program for all runs with the same, however many steps they take."""
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -28,7 +28,7 @@ def no_picture() -> Iterator[None]:
 
 
 @pytest.fixture(scope="package", autouse=True)
-def compiled_once() -> Iterator[None]:
+def compiled_once() -> Iterator[Callable[..., CompiledTraining]]:
     programs: dict[Any, CompiledTraining] = {}
 
     def compile_once(
@@ -42,4 +42,4 @@ def compiled_once() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("rlworldkit.ppo.training.compile_training", compile_once)
-        yield
+        yield compile_once
