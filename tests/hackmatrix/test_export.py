@@ -24,7 +24,7 @@ from rlworldkit.ppo.value_heads import HEADS, PLAIN, POPART, TWO_HOT, ValueHead
 from tests.hackmatrix.agents import new_params
 from tests.hackmatrix.test_reading_agents import all_valid, observations
 
-GAMES = 300
+GAMES = 60
 
 
 @pytest.fixture(scope="module")

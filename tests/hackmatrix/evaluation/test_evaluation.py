@@ -1,4 +1,4 @@
-"""Evaluation: whole episodes, the same on either engine, and figures that say what they claim."""
+"""Evaluation: choices of actions, whole episodes, the same on either engine, and figures that say what they claim."""
 
 import json
 import math
@@ -16,8 +16,9 @@ from hackmatrix.env import HackMatrixJaxEnv
 from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS
 from hackmatrix.score import SCORE
 from hackmatrix.world import WORLD
+from rlparity.threefry import seed_pairs
 from rlworldkit.agents.agent import AgentPlayer, Player
-from rlworldkit.agents.choice import Choice
+from rlworldkit.agents.choice import Choice, drawn, likeliest, probabilities
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.evaluation.play import _ActionCounts, ending_of, play_episodes
 from rlworldkit.evaluation.report import as_json, share, summary
@@ -162,3 +163,33 @@ def test_only_who_died_has_died_beside_somebody(
     state = {"player": {"row": 2, "col": 2}, "enemies": [near, afar]}
     notes = SCORE.notes(ending, state)
     assert notes == {"died_beside": beside, "died_beside_siphon_enemy": beside_siphon_enemy}
+
+
+def test_a_draw_is_that_of_jax_random() -> None:
+    random, count = np.random.default_rng(5), 2020
+    masks = random.random((count, len(ACTIONS))) < 0.4
+    masks[:, 0] |= ~masks.any(axis=1)
+    logits = (3 * random.normal(size=masks.shape)).astype(np.float32)
+    seeds, steps = random.integers(0, 2**64, count, dtype=np.uint64), random.integers(0, 5000, count)
+    given = seed_pairs(seeds), steps.astype(np.uint32), jnp.where(masks, logits, -jnp.inf)
+
+    def draw(player_seed: jax.Array, words: jax.Array, step: jax.Array, masked: jax.Array) -> jax.Array:
+        key = jax.random.key(player_seed)
+        for number in (words[0], words[1], step):
+            key = jax.random.fold_in(key, number)
+        return jax.random.categorical(key, masked)
+
+    draws = jax.jit(jax.vmap(draw, in_axes=(None, 0, 0, 0)))
+    for seed in (3, 2**32 - 1):
+        np.testing.assert_array_equal(drawn(logits, masks, seeds, steps, seed), draws(np.uint32(seed), *given))
+
+
+def test_probabilities_are_those_of_the_valid_actions() -> None:
+    logits = np.log([[1, 2, 3, 4]]).astype(np.float32)
+    found = probabilities(logits, np.array([[True, True, False, True]]))
+    np.testing.assert_allclose(found, [[1 / 7, 2 / 7, 0, 4 / 7]], rtol=1e-6)
+
+
+def test_the_likeliest_valid_action_is_the_first_of_several() -> None:
+    logits = np.array([[1, 5, 5, 9]], np.float32)
+    assert likeliest(logits, np.array([[True, True, True, False]])).tolist() == [1]

@@ -57,8 +57,8 @@ def paid_steps(swift_built: None) -> list[Paid]:
     for _ in range(STEPS):
         for slot, state in source.starts(ended).items():
             (observation[slot],) = engine.set_state([state], np.array([slot]))
-        for slot, state in zip(ended, engine.get_state(ended), strict=True):
-            states[slot] = state
+        for game, state in zip(ended.tolist(), engine.get_state(ended), strict=True):
+            states[game] = state
         mask = engine.mask()
         weights = source.weights(View(observation, mask, every, engine.get_state))
         actions = choose_actions(rng, weights, mask, INVALID_SHARE)

@@ -1,14 +1,17 @@
-"""A board in a terminal with its legend, and what its picture does not give away."""
+"""A board in a terminal with its legend, what its picture does not give away, and a window."""
 
 from typing import Any
 
 import numpy as np
+import pygame
+import pytest
 from numpy.typing import NDArray
 
 from hackmatrix import jax_env
 from hackmatrix.render.picture import cell_area, draw_picture
 from hackmatrix.render.text import draw_text
 from rlparity import State
+from rlworldkit.render.window import Window
 from tests.hackmatrix.rules.blocks import credits, data, energy, pickup, program, question
 from tests.hackmatrix.rules.builders import state
 from tests.hackmatrix.rules.engines import Entry
@@ -117,3 +120,19 @@ def test_o4_what_a_question_holds_and_what_a_block_covers_is_not_drawn() -> None
     questions = [draw_picture(model(question(4, 4, **what))) for what in held]
     assert all(np.array_equal(questions[0], other) for other in questions)
     assert np.array_equal(draw_picture(model(DATA, credits(4, 4, 1))), draw_picture(model(DATA)))
+
+
+def test_a_person_may_close_a_window_which_is_seen_at_once_and_it_stays_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a display that SDL only pretends to have."""
+    pygame.display.quit()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    picture = pygame.Surface((30, 20))
+    for shows_again in (False, True):
+        window = Window("a world", 1000)
+        window.show(picture)
+        pygame.event.post(pygame.event.Event(pygame.QUIT))
+        if shows_again:
+            window.show(picture)
+        assert not window.is_open
+    window.show(picture)
+    assert (window.is_open, pygame.display.get_init()) == (False, False)
