@@ -22,8 +22,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from hackmatrix.explain.ending import ending
-from hackmatrix.explain.transition import StateTransition
+from hackmatrix.explain.transition import StateTransition, ending
 from hackmatrix.rules import ENEMIES, NUM_STAGES
 from hackmatrix.score import DIED
 from hackmatrix.world import WORLD

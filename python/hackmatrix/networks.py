@@ -43,7 +43,9 @@ class PlayerCentred(nn.Module):
         for number in range(self.rounds):
             dense = nn.Dense(self.cell_features, dtype=dtype, name=f"round_{number}")
             board = board + nn.tanh(dense(_crosses(board)))
-        return _seen_by_player(board, obs)
+        place, one_hot = _place(obs)
+        others = jnp.concatenate([obs[..., : GRID_PART.start], one_hot], axis=-1)
+        return EgocentricBoard(board, place, others.astype(dtype))
 
 
 class Conv(PlayerCentred):
@@ -96,13 +98,6 @@ def _crosses(board: Array) -> Array:
     edged = jnp.pad(board, [(0, 0)] * (board.ndim - 3) + [(1, 1), (1, 1), (0, 0)])
     parts = [edged[..., 1 + row :, 1 + column :, :][..., :SIZE, :SIZE, :] for row, column in CROSS]
     return jnp.concatenate(parts, axis=-1)
-
-
-def _seen_by_player(board: Array, obs: Array) -> EgocentricBoard:
-    """Boards (..., 6, 6, features) as they lie around the player, with the rest of the observations."""
-    place, one_hot = _place(obs)
-    others = jnp.concatenate([obs[..., : GRID_PART.start], one_hot], axis=-1)
-    return EgocentricBoard(board, place, others.astype(board.dtype))
 
 
 def _place(obs: Array) -> tuple[Array, Array]:

@@ -49,12 +49,17 @@ FACTS = ("stage", "score", "hp", "turn")
 EVENTS = ("invalid_action", "stage_complete", "death", "victory")
 """Events of a step; event *i* is bit *i* of the flags of the protocol."""
 
-STATE_FIELDS = tuple(
-    "player enemies transmissions blocks resources siphoned siphonCenters exit ownedPrograms stage turn showActivated "
-    "scheduledTasksDisabled stepActive atkPlusUses scheduledTaskInterval nextScheduledTaskTurn "
-    "pendingSiphonTransmissions closestApproach seed eventNumber killsSinceHistory pickupsSinceHistory history".split()
+PLAYER_NUMBERS = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
+STAGE_FIELDS = tuple(
+    "stage turn showActivated scheduledTasksDisabled stepActive atkPlusUses scheduledTaskInterval "
+    "nextScheduledTaskTurn pendingSiphonTransmissions closestApproach".split()
 )
-"""The keys of a complete state (S of the protocol)."""
+STATE_FIELDS = (
+    *"player enemies transmissions blocks resources siphoned siphonCenters exit ownedPrograms".split(),
+    *STAGE_FIELDS,
+    *"seed eventNumber killsSinceHistory pickupsSinceHistory history".split(),
+)
+"""The keys of a complete state (S of the protocol), after those of its player and of its stage that hold one value."""
 
 PLAYER_FEATURES = tuple(
     "row col hp credits energy stage dataSiphons attack showActivated scheduledTasksDisabled".split()

@@ -60,7 +60,7 @@ def metrics(summaries: Sequence[Summary]) -> dict[str, float]:
 def notes(ending: str, state: State) -> Mapping[str, Any]:
     """The enemies beside a player who died: their types, sorted, each once, and whether one came from a siphon.
 
-    To know which attacked takes the state before the last step (``explain.ending``), which evaluations do not read.
+    To know which attacked takes the state before the last step (``explain.transition``), which evaluations do not read.
     """
     near = around(place_of(state["player"]))
     beside = [enemy for enemy in state["enemies"] if place_of(enemy) in near] if ending == DIED else []

@@ -6,10 +6,9 @@ from pkgutil import resolve_name
 
 from hackmatrix.cells import is_dead, is_won, owned_programs
 from hackmatrix.explain.actions import NOT_OWNED, cost_text, costs_of, obstacle
-from hackmatrix.explain.ending import LEFT, STEP_LIMIT, ending
-from hackmatrix.explain.transition import StateTransition
+from hackmatrix.explain.transition import LEFT, STEP_LIMIT, StateTransition, ending
 from hackmatrix.render.text import LEGEND, board_lines, compact_lines, draw_text, numbers
-from hackmatrix.rules import MOVES, NUM_STAGES, PROGRAMS, SIZE
+from hackmatrix.rules import MOVES, NUM_STAGES, PLAYER_NUMBERS, PROGRAMS, SIZE
 from hackmatrix.score import WON
 from hackmatrix.world import rules_of
 from rlparity import State, World
@@ -19,7 +18,6 @@ from rlworldkit.render.panels import LEAVE, Obstacle, Panels
 from rlworldkit.render.show import Show
 from rlworldkit.render.spans import Line, joined
 
-_NUMBERS = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score", "stage")
 _SIPHON = "s"
 _LETTERS = [letter for letter in "abcdefghijklmnopqrstuvwxyz" if letter not in (_SIPHON, LEAVE)]
 
@@ -58,7 +56,9 @@ class HackMatrixPanels(Panels):
         if is_won(after) or is_dead(after):
             yield "you win" if is_won(after) else "you die"
         was, now = ({**state, **state["player"]} for state in (before, after))
-        values = [(re.sub("([A-Z])", r" \1", word).lower(), was[word], now[word]) for word in _NUMBERS]
+        values = [
+            (re.sub("([A-Z])", r" \1", word).lower(), was[word], now[word]) for word in (*PLAYER_NUMBERS, "stage")
+        ]
         values += [(name, len(before[name]), len(after[name])) for name in ("enemies", "transmissions")]
         yield from (f"{name} {old} → {new}" for name, old, new in values if old != new)
         owned, owns = owned_programs(before), owned_programs(after)

@@ -41,7 +41,6 @@ def open_jax(games: int, options: EngineOptions = EngineOptions()) -> BatchEngin
 _SWIFT, _JAX = {"swift": open_swift}, {"jax": open_jax}
 ENGINES = _SWIFT | _JAX if is_engine_expected() else _JAX | _SWIFT
 """Engines by name; the first one is the default."""
-_PLAYER = ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")
 _NUMBERS = rules.STATE_FIELDS[rules.STATE_FIELDS.index("stage") : rules.STATE_FIELDS.index("history")]
 
 
@@ -64,7 +63,7 @@ def draw_board(state: State) -> Board:
     """Draw a complete state: its cells by ``cell_text``, row 5 on top, and its scalar values."""
     scalars = {
         "ownedPrograms": " ".join(owned_programs(state)) or "none",
-        **{name: state["player"][name] for name in _PLAYER},
+        **{name: state["player"][name] for name in rules.PLAYER_NUMBERS},
         **{name: state[name] for name in _NUMBERS},
         "history": "none" if state["history"] is None else f"turn {state['history']['turn']}",
     }

@@ -244,20 +244,10 @@ _DELAY = 3
 def change_cells(now: Snapshot, program: Array) -> Snapshot:
     """DELAY and REDUC: change numbers on many cells."""
     delayed = now.transmissions.where(_runs(program, Action.DELAY, "P-DELAY"))
-    mark("A7.saturated", lambda: bb.overlaps(delayed, _above(now.timer, tables.MAX_TIMER - _DELAY)))
     reduced = (now.blocks & ~now.siphoned).where(_runs(program, Action.REDUC, "P-REDUC"))
-    return now._replace(
-        timer=bb.add_saturating(now.timer, delayed, _DELAY),
-        spawn_count=bb.decrement(now.spawn_count, reduced),
-    )
-
-
-def _above(number: bb.Number, limit: int) -> Cells:
-    """The cells whose value is above a limit, which should be near the largest value of the planes."""
-    found = bb.EMPTY
-    for value in range(limit + 1, 1 << len(number)):
-        found = found | bb.equals(number, value)
-    return found
+    timer, most = bb.add_saturating(now.timer, delayed, _DELAY), tables.MAX_TIMER
+    mark("A7.saturated", lambda: bb.is_any(delayed & bb.equals(timer, most) & ~bb.equals(now.timer, most - _DELAY)))
+    return now._replace(timer=timer, spawn_count=bb.decrement(now.spawn_count, reduced))
 
 
 def change_scalars(now: Snapshot, program: Array) -> Snapshot:

@@ -6,6 +6,7 @@ Between steps each set of cells is stored as two words (``WordPair``).
 """
 
 import re
+from functools import cache
 from typing import NamedTuple, cast
 
 import jax
@@ -119,6 +120,7 @@ BLANK_STATE = to_pairs(
 """A whole state of zeros, in the form that is stored between steps (``WordPair``)."""
 
 
+@cache
 def field_of(word: str) -> str:
     """The snapshot field for a word of the protocol: ``data_siphons`` for ``dataSiphons``."""
     return re.sub("[A-Z]", lambda capital: f"_{capital[0].lower()}", word)

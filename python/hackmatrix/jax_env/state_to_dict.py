@@ -14,12 +14,6 @@ from hackmatrix.jax_env.state import Snapshot, State, field_of
 from hackmatrix.jax_env.tables import EnemyType
 from rlparity.errors import StateRefused
 
-_PLAYER = {word: field_of(word) for word in ("hp", "credits", "energy", "dataSiphons", "attackDamage", "score")}
-_STAGE = {
-    word: field_of(word)
-    for word in rules.STATE_FIELDS[rules.STATE_FIELDS.index("stage") : rules.STATE_FIELDS.index("seed")]
-}
-
 
 def get_state(state: State) -> dict[str, Any]:
     """The state of one game as a dict of plain numbers, flags and lists; raises StateRefused for a batch of games."""
@@ -46,7 +40,7 @@ def _snapshot(now: Snapshot) -> dict[str, Any]:
     at["resources"] = list(map(max, at["cell_credits"], at["cell_energy"], at["pickups"]))
     owned = enumerate(f"{int(now.owned_programs):b}"[::-1], rules.FIRST_PROGRAM)
     return {
-        "player": {**_place(int(now.player)), **_numbers(now, _PLAYER)},
+        "player": {**_place(int(now.player)), **_numbers(now, rules.PLAYER_NUMBERS)},
         "enemies": each("enemies", _enemy),
         "transmissions": each("transmissions", _transmission),
         "blocks": each("blocks", _block),
@@ -55,12 +49,12 @@ def _snapshot(now: Snapshot) -> dict[str, Any]:
         "siphonCenters": each("siphon_centers", lambda at, cell: {}),
         "exit": _place(int(now.exit)),
         "ownedPrograms": [action for action, bit in owned if bit == "1"],
-        **_numbers(now, _STAGE),
+        **_numbers(now, rules.STAGE_FIELDS),
     }
 
 
-def _numbers(now: Snapshot, words: dict[str, str]) -> dict[str, int | bool]:
-    return {word: getattr(now, field).item() for word, field in words.items()}
+def _numbers(now: Snapshot, words: Iterable[str]) -> dict[str, int | bool]:
+    return {word: getattr(now, field_of(word)).item() for word in words}
 
 
 def _enemy(at: dict[str, list[int]], cell: int) -> dict[str, Any]:

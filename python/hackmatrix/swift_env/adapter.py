@@ -197,7 +197,6 @@ class SwiftEngine(BatchEngine, Closable):
             self._packed = self._read(FrameCommand.GET_PACKED_STATES, protocol.packed_states)
         resting, self._resting = self._resting, None
         self._restarted = None if resting is None else (resting, self._receive(FrameCommand.RESTART))
-        assert rows.observation is not None
         return BatchStep(
             observation=rows.observation,
             components=rows.components,
@@ -212,7 +211,6 @@ class SwiftEngine(BatchEngine, Closable):
         every = self._rows
         every.seeds[slots], every.mask[slots], every.facts[slots] = rows.seeds, rows.mask, rows.facts
         self._begun = self._packed = self._resting = None
-        assert rows.observation is not None
         return rows.observation
 
     def _ask_rows(self, command: FrameCommand, *parts: bytes | NDArray[Any] | int) -> Rows:

@@ -24,7 +24,7 @@ _TWO_WORDS = struct.Struct("<II")
 _U8, _I4, _U4, _F4, _BYTE, _BOOL = (np.dtype(name) for name in ("<u8", "<i4", "<u4", "<f4", "u1", "?"))
 _MAGIC = b"HKMX"
 _DONE, _REFUSED = 0, 1
-_OBSERVATION_BYTES = {0: 0, 1: 4 * OBSERVATION_SIZE, 2: OBSERVATION_SIZE}
+_OBSERVATION_BYTES = {1: 4 * OBSERVATION_SIZE, 2: OBSERVATION_SIZE}
 _ROW_BYTES = 8 + 4 * NUM_COMPONENTS + 4 * NUM_FACTS + NUM_ACTIONS + 1
 ROWS_HEAD = 16
 
@@ -52,9 +52,8 @@ class FrameCommand(IntEnum):
 
 
 class ObservationFormat(IntEnum):
-    """Format of observations in rows: none, floats, or their small integers (one byte each)."""
+    """Format of observations in rows: floats, or their small integers (one byte each)."""
 
-    NONE = 0
     FLOATS = 1
     COMPACT = 2
 
@@ -63,13 +62,13 @@ class Rows(NamedTuple):
     """Rows of r games; the next answer to the same command may overwrite the arrays.
 
     seeds: uint64 (r,). components: int32 (r, 15), thousandths. facts: uint32 (r, 5): stage, score, hp, turn,
-    flags. observation: float32 or, compact, uint8 (r, 1545), or None. mask: bool (r, 28). terminated: bool (r,).
+    flags. observation: float32 or, compact, uint8 (r, 1545). mask: bool (r, 28). terminated: bool (r,).
     """
 
     seeds: NDArray[np.uint64]
     components: NDArray[np.int32]
     facts: NDArray[np.uint32]
-    observation: NDArray[Any] | None
+    observation: NDArray[Any]
     mask: NDArray[np.bool_]
     terminated: NDArray[np.bool_]
 
@@ -173,10 +172,9 @@ def rows(frame: NDArray[np.uint8]) -> Rows:
         return part
 
     seeds, components, facts = take(_U8), take(_I4, NUM_COMPONENTS), take(_U4, NUM_FACTS)
-    observation = take(_F4, OBSERVATION_SIZE) if observing == ObservationFormat.FLOATS else None
+    floats = take(_F4, OBSERVATION_SIZE) if observing == ObservationFormat.FLOATS else None
     mask, terminated = take(_BOOL, NUM_ACTIONS), take(_BOOL)
-    if observing == ObservationFormat.COMPACT:
-        observation = take(_BYTE, OBSERVATION_SIZE)
+    observation = take(_BYTE, OBSERVATION_SIZE) if floats is None else floats
     return Rows(seeds, components, facts, observation, mask, terminated)
 
 

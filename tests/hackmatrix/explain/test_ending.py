@@ -3,8 +3,7 @@
 import pytest
 
 from hackmatrix.cells import place_of
-from hackmatrix.explain.ending import attackers, ending
-from hackmatrix.explain.transition import StateTransition
+from hackmatrix.explain.transition import StateTransition, attackers, ending
 from rlparity import State
 from tests.hackmatrix.rules.builders import LEFT as GO_LEFT
 from tests.hackmatrix.rules.builders import RIGHT, SIPHON, UP, WAIT, state

@@ -102,25 +102,8 @@ EVERYTHING = rich(
     centres=((4, 4),),
 )
 WRONG: tuple[Any, ...] = (
-    -1,
-    0,
-    2,
-    4,
-    5,
-    6,
-    10,
-    rules.NUM_ACTIONS,
-    36,
-    256,
-    10_000,
-    2**32,
-    2**64,
-    0.5,
-    True,
-    "7",
-    None,
-    [],
-    {},
+    *(-1, 0, 2, 4, 5, 6, 10, rules.NUM_ACTIONS, 36, 256, 10_000, 2**32, 2**64),
+    *(0.5, True, "7", None, [], {}),
 )
 """Among them the numbers just beyond all ranges."""
 

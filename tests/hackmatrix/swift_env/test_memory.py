@@ -104,7 +104,7 @@ def test_a_fork_keeps_what_it_held() -> None:
 class TestRefusals:
     """Whatever does not fit is refused, and the games stay as they were."""
 
-    SIZE = size_of_rows(FEW, ObservationFormat.NONE)
+    SIZE = size_of_rows(FEW, ObservationFormat.COMPACT)
 
     @pytest.fixture
     def ask(self) -> Iterator[Callable[[bytes], bytes]]:
@@ -116,7 +116,7 @@ class TestRefusals:
             return process.receive().tobytes()
 
         ask(hello())
-        ask(request(FrameCommand.OPEN, FEW, int(ObservationFormat.NONE), np.arange(FEW, dtype="<u8")))
+        ask(request(FrameCommand.OPEN, FEW, int(ObservationFormat.COMPACT), np.arange(FEW, dtype="<u8")))
         assert b"no memory is shared" in ask(request(FrameCommand.PLACE, 0, request(FrameCommand.OBSERVE)))
         assert ask(request(FrameCommand.SHARE, memory.file.fileno(), memory.total)) == bytes(4)
         yield ask
@@ -124,7 +124,7 @@ class TestRefusals:
 
     def test_of_places_and_descriptors(self, ask: Callable[[bytes], bytes]) -> None:
         places = {
-            "too far": (8, request(FrameCommand.RESTART, games_of(None))),
+            "too far": (64, request(FrameCommand.RESTART, games_of(None))),
             "off 8": (4, request(FrameCommand.RESTART, games_of(np.array([0])))),
             "far off": (2**32 - 8, request(FrameCommand.RESTART, games_of(None))),
             "no rows": (0, request(FrameCommand.GET_STATES, games_of(None))),
