@@ -141,26 +141,3 @@ def test_marks_are_counted_from_the_opening_on_and_starting_anew_is_no_event() -
     assert np.array_equal(np.asarray(engine.step_restarting(invalid).events), [1 << EVENTS.index("invalid_action")] * 2)
     assert np.any(np.asarray(engine.marks()))
     engine.close()
-
-
-def test_the_state_and_marks_that_come_with_a_step_are_those_after_it(transport: str) -> None:
-    only, options = np.zeros(1, np.intp), EngineOptions(marks=True)
-    asked, other = open_swift(1, options), open_swift(1, options)
-    for engine in (asked, other):
-        engine.reset(np.array([7], np.uint64), only)
-    asked.get_state(only)[0].clear()
-    for number, action in enumerate((3, 2, 3, 0, 1, 0, 0, 0)):
-        for engine in (asked, other):
-            engine.begin_step(np.array([action], np.int32), restarting=False)
-            engine.step(np.array([action], np.int32))
-        if number % 3 < 2:
-            state = asked.get_state(only)
-            assert state == asked.get_state(only)
-            np.testing.assert_array_equal(asked.marks(), other.marks())
-        if number == 4:
-            asked.set_state(state, only)
-            other.set_state(state, only)
-            assert asked.get_state(only) == state
-    assert asked.get_state(only) == other.get_state(only)
-    for engine in (asked, other):
-        engine.close()

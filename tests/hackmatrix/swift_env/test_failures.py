@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from hackmatrix.swift_env import SwiftEngine, SwiftEngineError
+from hackmatrix.swift_env.memory import MEMORY, PIPE
 from hackmatrix.swift_env.process import SwiftProcess
 from hackmatrix.world import WORLD
 from rlparity import EngineOptions
@@ -56,7 +57,12 @@ def test_the_rest_of_a_long_frame_is_waited_for(swift_built: None) -> None:
 
 
 @pytest.mark.usefixtures("transport")
-@pytest.mark.parametrize("how", FAILURES)
+@pytest.mark.parametrize(
+    ("how", "transport"),
+    # frames are read in one way; what they carry, in two
+    [*((how, MEMORY) for how in FAILURES), ("wrong rows", PIPE), ("half", PIPE)],
+    indirect=["transport"],
+)
 def test_a_failure_is_one_sentence_and_the_process_is_gone(unreliable: Callable[[str], None], how: str) -> None:
     unreliable(how)
     episodes = Episodes(WORLD, GAMES)
