@@ -1,14 +1,15 @@
-"""Agents in each kind of file, and commands that refuse what they are given."""
+"""A game of the Swift engine, agents in each kind of file, and commands that refuse what they are given."""
 
 import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from command_line import run
 
 from hackmatrix.cli.main import main
+from hackmatrix.swift_env import SwiftEngine
 from rlworldkit.ppo.params import save_params
 from tests.hackmatrix.agents import new_params, write_checkpoint
 
@@ -19,6 +20,13 @@ CommandRefused = Callable[..., str]
 def refused() -> CommandRefused:
     """Run a command that must refuse its arguments with one line and exit code 2; returns the line."""
     return lambda *words: run(main, *words).refusal()
+
+
+@pytest.fixture(scope="session")
+def swift(swift_built: None) -> Iterator[SwiftEngine]:
+    """One game, for tests that set its state."""
+    with SwiftEngine(1) as engine:
+        yield engine
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """Steps of games and what the engine paid for them: single ones, and those of many games."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -24,13 +24,6 @@ class Paid(NamedTuple):
 
 
 Play = Callable[[State, int], Paid]
-
-
-@pytest.fixture(scope="session")
-def swift(swift_built: None) -> Iterator[BatchEngine]:
-    engine = WORLD.engines["swift"](1)
-    yield engine
-    engine.close()
 
 
 @pytest.fixture

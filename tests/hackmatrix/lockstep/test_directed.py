@@ -15,16 +15,11 @@ from hackmatrix.rules import ACTIONS, BLOCKS, ENEMIES, OBSERVATION_SIZE, STATE_F
 from hackmatrix.swift_env import SwiftEngine
 from hackmatrix.train_config import GENTLE, PROGRAMS, STAGES
 from hackmatrix.world import WORLD, draw_board
-from rlparity import BatchEngine, State
+from rlparity import State
 from rlparity.threefry import seed_pair
 from tests.played import check_smaller_states
 
 ONLY = np.zeros(1, np.intp)
-
-
-@pytest.fixture(scope="module")
-def swift(swift_built: None) -> BatchEngine:
-    return WORLD.engines["swift"](1)
 
 
 def draws(name: str, count: int) -> list[State]:
@@ -33,7 +28,7 @@ def draws(name: str, count: int) -> list[State]:
 
 
 @pytest.mark.parametrize("name", ["mixed", "crowded", "saturated"])
-def test_smaller_states_are_smaller_and_mostly_taken(swift: BatchEngine, name: str) -> None:
+def test_smaller_states_are_smaller_and_mostly_taken(swift: SwiftEngine, name: str) -> None:
     swift.set_state(draws(name, 1), ONLY)
     check_smaller_states(WORLD, swift, swift.get_state(ONLY)[0])
 
@@ -100,10 +95,10 @@ def begun() -> EpisodeState:
 
 
 @pytest.mark.parametrize("name", curriculum.STARTS)
-def test_the_swift_engine_knows_every_state(name: str, begun: EpisodeState, one_game: SwiftEngine) -> None:
+def test_the_swift_engine_knows_every_state(name: str, begun: EpisodeState, swift: SwiftEngine) -> None:
     for state in begun[name]:
-        one_game.set_state([state], ONLY)
-        assert one_game.get_state(ONLY) == [state]
+        swift.set_state([state], ONLY)
+        assert swift.get_state(ONLY) == [state]
 
 
 def test_stages_are_all_eight_and_gentle_boards_are_the_same_without_their_enemies(begun: EpisodeState) -> None:

@@ -124,6 +124,6 @@ def test_a_step_that_was_begun_is_not_taken_for_another() -> None:
 
 def test_uniform_games_that_restart_by_themselves_are_the_same(swift_built: None) -> None:
     # from the last seeds of 64 bits on to the first ones
-    outcome = assert_lockstep("hackmatrix", steps=150, games=FEW, seed=2**64 - FEW // 2, auto_reset=True)
-    assert outcome.steps == 150 * FEW
+    outcome = assert_lockstep("hackmatrix", steps=80, games=FEW, seed=2**64 - FEW // 2, auto_reset=True)
+    assert outcome.steps == 80 * FEW
     assert outcome.episodes > FEW

@@ -15,10 +15,10 @@ def section(rule: str) -> str:
     return found[1]
 
 
-def test_both_engines_hold_the_same_tables(one_game: SwiftEngine) -> None:
-    swift = one_game.rules()
-    assert swift.pop("marks") == [*rules.MARKS]
-    assert swift == jax_env.rules()
+def test_both_engines_hold_the_same_tables(swift: SwiftEngine) -> None:
+    tables = swift.rules()
+    assert tables.pop("marks") == [*rules.MARKS]
+    assert tables == jax_env.rules()
 
 
 def test_P_programs_are_those_of_the_rulebook() -> None:
@@ -45,8 +45,8 @@ def test_W_components_are_those_of_the_rulebook() -> None:
         assert numbers[key][: len(prices[key])] == prices[key], key
 
 
-def test_W_declared_prices_are_those_of_both_engines(one_game: SwiftEngine) -> None:
-    for tables in (one_game.rules(), jax_env.rules()):
+def test_W_declared_prices_are_those_of_both_engines(swift: SwiftEngine) -> None:
+    for tables in (swift.rules(), jax_env.rules()):
         prices = tables["rewards"]["prices"]
         named = {name: values for component in rules.COMPONENTS for name, values in _named(component, prices)}
         assert list(named.items()) == [(price.name, price.default) for price in PRICES]

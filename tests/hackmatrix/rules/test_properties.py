@@ -24,7 +24,7 @@ def test_M_C1_A3_A7_an_action_is_invalid_or_leaves_a_valid_board(
         if after.invalid_action:
             assert (after.state, any(after.components.values()), after.terminated) == (start, False, True)
         else:
-            assert after["eventNumber"] == (start["eventNumber"] + 1) % 2**32
+            assert after.state["eventNumber"] == (start["eventNumber"] + 1) % 2**32
             assert SWIFT.complete(after.state) == after.state  # it refuses what breaks A3 or A7
 
 
