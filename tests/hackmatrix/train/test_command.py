@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import pickle
 import re
 import subprocess
 import sys
@@ -11,16 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from hackmatrix import rules
 from hackmatrix.cli.main import PROGRAM
 from hackmatrix.cli.main import main as command
 from hackmatrix.env import HackMatrixJaxEnv
-from hackmatrix.prices import PRICES
 from hackmatrix.purejaxrl import config as documented_config
 from hackmatrix.purejaxrl import masked_ppo as documented
-from hackmatrix.purejaxrl.env_wrapper import EnvParams, HackMatrixGymnax
 from hackmatrix.train_config import TrainConfig
-from rlparity.errors import INTERRUPTED_EXIT_CODE, UsageError
+from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.ppo import config as config_module
 from rlworldkit.ppo import training
 from rlworldkit.ppo.checkpoints import read_checkpoint
@@ -45,16 +41,6 @@ def test_the_documented_modules_have_the_trainer_s_own_parts() -> None:
     assert all(getattr(documented_config, name) is getattr(config_module, name) for name in names)
     assert documented_config.TrainConfig is TrainConfig
     assert (TrainConfig().network, TrainConfig().ent_coef) == ("centred", 0.15)
-
-
-def test_the_game_with_gymnax_s_interface_says_what_it_is() -> None:
-    env: HackMatrixGymnax = pickle.loads(pickle.dumps(HackMatrixGymnax(max_steps=9)))
-    assert (env.name, env.default_params) == ("hackmatrix", EnvParams(9, tuple(price.default for price in PRICES)))
-    actions, observations = env.action_space(env.default_params), env.observation_space(env.default_params)
-    assert (actions.n, observations.shape) == (rules.NUM_ACTIONS, (rules.OBSERVATION_SIZE,))
-    assert (observations.low, observations.high) == (0.0, 1.0)
-    with pytest.raises(UsageError, match="max_steps must be at least 1, got 0"):
-        HackMatrixGymnax(max_steps=0)
 
 
 @pytest.mark.long
