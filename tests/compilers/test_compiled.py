@@ -66,14 +66,14 @@ def test_programs_ask_the_host_for_nothing_that_they_need_not(target: str) -> No
 RESOURCES = """
 import sys, jax
 from hackmatrix.env import ENV
-from rlworldkit.jax.native import cuda, nvrtc, program
+from rlworldkit.jax.native import cuda, program
 state = jax.eval_shape(ENV.reset, jax.ShapeDtypeStruct((2,), "uint32"))
 shapes = jax.ShapeDtypeStruct(ENV.prices.shape, "int32"), state, jax.ShapeDtypeStruct((), "int32")
 step = lambda prices, *args: ENV.with_prices(prices).step_autoreset(*args)
 closed = program.traced(step, *shapes)[0]
 made = cuda.kernels(closed, tuple(range(len(jax.tree.leaves(state)) + 1)))
 for kernel in (made.first, made.rest):
-    print(nvrtc.compiled(kernel.source, "--gpu-architecture=sm_90a", "--ptxas-options=-v")[1])
+    print(cuda.compiled(kernel.source, "--gpu-architecture=sm_90a", "--ptxas-options=-v")[1])
 """
 
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array, lax
+from jax.extend.core import ClosedJaxpr
 from jax.sharding import Mesh
 from numpy.typing import NDArray
 from orchard.env import OrchardJaxEnv
@@ -21,14 +22,13 @@ from rlworldkit.jax import program_cache
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.engine_backend import AUTO, NATIVE, VARIABLE, on_backend
 from rlworldkit.jax.env import JaxEnv
-from rlworldkit.jax.native import compiler
-from rlworldkit.jax.native.call import Kernel
-from rlworldkit.jax.native.env import is_native, native_env
+from rlworldkit.jax.native import cpu
+from rlworldkit.jax.native.env import is_native, native_env, playing
 from rlworldkit.jax.native.program import traced, translate
 from rlworldkit.ppo import parallel
 from tests.played import choose
 
-pytestmark = pytest.mark.skipif(compiler.command() is None, reason="needs a C compiler")
+pytestmark = pytest.mark.skipif(cpu.command() is None, reason="needs a C compiler")
 
 GAMES = 40
 RNG = np.random.default_rng(0)
@@ -139,10 +139,10 @@ def test_an_operation_gives_what_xla_gives(operation: str) -> None:
     args = [numbers(*kind) for kind in kinds]
     shapes = [jax.ShapeDtypeStruct(arg.shape[1:], arg.dtype) for arg in args]
     closed, _, reads = traced(lambda prices, *args: function(*args), jax.ShapeDtypeStruct((1,), jnp.int32), *shapes)
-    kernel = Kernel(compiler.source_of(translate(closed)), closed)
+    run = playing(closed)
     expected = jax.tree.leaves(jax.jit(jax.vmap(function))(*args))
     for number, (one, other) in enumerate(
-        zip(jax.jit(kernel)(*([PRICES, *args][place] for place in reads)), expected, strict=True)
+        zip(jax.jit(run)(*([PRICES, *args][place] for place in reads)), expected, strict=True)
     ):
         assert same_bits(one, other), f"result {number}"
 
@@ -225,18 +225,19 @@ def test_what_has_no_translation_is_left_to_xla_with_a_sentence(
         jax.vmap(on_backend(env).mask)(states)
 
 
-def kernel_of(function: Callable[..., Any], begin: str = "") -> Kernel:
-    """The kernel of a function of prices (1,) and a number."""
-    closed = traced(function, *(jax.ShapeDtypeStruct(shape, jnp.int32) for shape in ((1,), ())))[0]
-    return Kernel(begin + compiler.source_of(translate(closed)), closed)
+def closed_of(function: Callable[..., Any]) -> ClosedJaxpr:
+    """The jaxpr of a function of prices (1,) and a number."""
+    return traced(function, *(jax.ShapeDtypeStruct(shape, jnp.int32) for shape in ((1,), ())))[0]
 
 
-def test_a_program_that_cannot_be_compiled_is_refused_where_it_is_waited_for() -> None:
-    kernel = kernel_of(lambda prices, x: prices[0] - x * 77, "#error out of order\n")
+def test_a_program_that_cannot_be_compiled_is_refused_where_it_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cpu, "source_of", lambda game: "#error out of order\n")
+    closed = closed_of(lambda prices, x: prices[0] - x * 77)
     games = jnp.ones(1, jnp.int32), jnp.arange(3, dtype=jnp.int32)
-    with compiler.deferred():
-        jax.jit(kernel).lower(*games)
-    for need in (lambda: compiler.start(kernel.source).result(), lambda: jax.jit(lambda *args: kernel(*args))(*games)):
+    with cpu.deferred() as sources:
+        jax.jit(playing(closed)).lower(*games)
+    (source,) = sources
+    for need in (lambda: cpu.start(source).result(), lambda: jax.jit(lambda *args: playing(closed)(*args))(*games)):
         with pytest.raises(UsageError, match=r"cannot compile the engine .*: name another in CC"):
             need()
 
@@ -245,16 +246,16 @@ def test_a_program_that_cannot_be_compiled_is_refused_where_it_is_waited_for() -
 def test_a_damaged_program_of_the_cache_is_compiled_again(
     damage: bytes | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    assert compiler.fault() is None  # what calls programs lies in another folder
+    assert cpu.fault() is None  # what calls programs lies in another folder
     monkeypatch.setattr(program_cache, "cache_folder", lambda: tmp_path)
     factor = 3 if damage is None else 5 + len(damage)
-    kernel = kernel_of(lambda prices, x: prices[0] * factor - x)
-    path = compiler._cached(kernel.source)
+    closed = closed_of(lambda prices, x: prices[0] * factor - x)
+    path = cpu._cached(cpu.source_of(translate(closed)))
     assert path
     path.parent.mkdir()
     if damage is not None:
         path.write_bytes(damage)
-    found = jax.jit(kernel)(jnp.full(1, 2, jnp.int32), jnp.arange(3, dtype=jnp.int32))
+    found = jax.jit(playing(closed))(jnp.full(1, 2, jnp.int32), jnp.arange(3, dtype=jnp.int32))
     assert found[0].tolist() == [2 * factor, 2 * factor - 1, 2 * factor - 2]
     assert [*path.parent.iterdir()] == [path]
     assert program_cache.read(path)

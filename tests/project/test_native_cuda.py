@@ -20,11 +20,11 @@ from goodharts.rules import MODES
 from hackmatrix.env import ENV
 from rlworldkit.bench.env import random_valid_actions
 from rlworldkit.jax.env import JaxEnv, StepOutput
-from rlworldkit.jax.native import compiler, cuda
+from rlworldkit.jax.native import cpu, cuda
 from rlworldkit.jax.native.env import native_env
 from rlworldkit.jax.native.program import traced
 
-pytestmark = pytest.mark.skipif(compiler.command() is None, reason="needs a C compiler")
+pytestmark = pytest.mark.skipif(cpu.command() is None, reason="needs a C compiler")
 
 PROCESSOR = r"""
 #include <math.h>
@@ -55,7 +55,7 @@ def play(kernel: cuda.CudaKernel, folder: Path, blocks: int, threads: int, *arra
             f"for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) {kernel.name}({names}); }}\n"
         )
         (folder / "kernel.c").write_text(source)
-        command = compiler.command()
+        command = cpu.command()
         assert command
         words = ["-O0" if word == "-O2" else word for word in command if word != "-fvisibility=hidden"]
         subprocess.run([*words, "-o", str(library), str(folder / "kernel.c"), "-lm"], check=True)

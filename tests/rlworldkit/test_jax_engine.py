@@ -20,7 +20,7 @@ from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.engine_backend import AUTO, NATIVE, VARIABLE, on_backend
 from rlworldkit.jax.env import StepOutput
 from rlworldkit.jax.marks import Marks, collecting, mark, packed, words_so_far
-from rlworldkit.jax.native import compiler
+from rlworldkit.jax.native import cpu
 from rlworldkit.jax.threefry import EventDraws, Seed, below, next_seed, trainer_seeds
 
 
@@ -244,7 +244,7 @@ def test_seeds_are_pairs_of_words_and_others_follow_from_them(seed: int) -> None
 def test_without_a_compiler_nothing_changes_unless_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
-    monkeypatch.setattr(compiler, "fault", lambda: "no C compiler is found: install one, name it in CC")
+    monkeypatch.setattr(cpu, "fault", lambda: "no C compiler is found: install one, name it in CC")
     monkeypatch.setenv(VARIABLE, AUTO)
     env = OrchardJaxEnv()
     assert on_backend(env) is env

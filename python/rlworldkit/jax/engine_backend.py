@@ -68,14 +68,14 @@ def on_backend(env: JaxEnv) -> JaxEnv:
 def _on_backend(env: JaxEnv, name: str) -> JaxEnv:
     import jax
 
-    from rlworldkit.jax.native import compiler, nvrtc
+    from rlworldkit.jax.native import cpu, cuda
     from rlworldkit.jax.native.env import is_native, native_env
 
     device = jax.default_backend()
     if is_native(env) or (name == AUTO and device != "cpu"):
         return env
-    fault = compiler.fault() if device == "cpu" else None
-    if device != "cpu" and nvrtc.find_library() is None:
+    fault = cpu.fault() if device == "cpu" else None
+    if device != "cpu" and cuda.find_library() is None:
         fault = (
             f"there is no compiler of translated programs for a {device}: install rlworldkit[cuda] for an NVIDIA GPU"
         )

@@ -30,7 +30,7 @@ from rlparity.errors import UsageError
 from rlparity.io.safe_read import json_of
 from rlworldkit.jax import program_cache
 from rlworldkit.jax.cache_entries import replace_damaged_entries
-from rlworldkit.jax.native import compiler
+from rlworldkit.jax.native import cpu
 from rlworldkit.jax.switches import FIXED, RECORDED, cache_folder, switch
 from rlworldkit.jax.xla import CACHE_VARIABLE, PTX_CALL, compiler_options, write_fault
 
@@ -94,15 +94,15 @@ def load_or_trace(function: Wrapped, *args: Tree, about: Sequence[str], packages
     exported, sources = _read_trace(path, key) or (None, set())
     if exported is None:
         jitted = jax.jit(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)))
-        checks = [export.DisabledSafetyCheck.custom_call(name) for name in (compiler.TARGET, PTX_CALL)]
-        with compiler.deferred() as sources:
+        checks = [export.DisabledSafetyCheck.custom_call(name) for name in (cpu.TARGET, PTX_CALL)]
+        with cpu.deferred() as sources:
             exported = export.export(jitted, disabled_checks=checks)(*shapes)
         _write_trace(path, key, exported, sources)
 
     def compile_it() -> Callable[..., Tree]:
         on_leaves = _compiled(jax.jit(exported.call).lower(*shapes))
         for source in sources:
-            compiler.start(source).result()
+            cpu.start(source).result()
         return lambda *args: on_leaves(*jax.tree.leaves(args))
 
     results = [jax.ShapeDtypeStruct(result.shape, result.dtype) for result in exported.out_avals]
@@ -188,7 +188,7 @@ def _read_trace(path: Path | None, key: str) -> tuple[export.Exported, set[str]]
         for name in header["types"]:
             _register(_named_tuple(name))
         for source in header["native"]:
-            compiler.start(source)
+            cpu.start(source)
         return export.deserialize(bytearray(trace)), set(header["native"])
     except Exception:  # malformed bytes can fail anywhere; the caller then traces again
         return None

@@ -1,19 +1,21 @@
-"""A ``JaxEnv`` whose games are played by translated programs."""
+"""A ``JaxEnv`` whose games are played by translated programs, and such a program as an operation of JAX."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+from jax.extend.core import ClosedJaxpr, Primitive
+from jax.interpreters import batching, mlir, partial_eval, xla
 
 from rlparity.errors import UsageError
 from rlworldkit.jax.batching import is_one_game
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.marks import is_collecting
-from rlworldkit.jax.native import compiler
-from rlworldkit.jax.native.call import Kernel
+from rlworldkit.jax.native import cpu, cuda
 from rlworldkit.jax.native.program import traced, translate
 from rlworldkit.jax.native.translator import Untranslatable
 from rlworldkit.jax.switches import switch
@@ -21,6 +23,78 @@ from rlworldkit.jax.target import is_tracing_for
 
 _MOST_BYTES = 2**10
 """Largest input in bytes of a method that ``auto`` has played by a program: XLA plays larger games in half the time."""
+
+
+_play = Primitive("play")
+_play.multiple_results = True
+
+
+def playing(closed: ClosedJaxpr, in_place: Sequence[tuple[int, int]] = ()) -> Callable[..., list[Array]]:
+    """Make the function of prices and leaves that runs a function of one game, by its jaxpr, on one game or a batch.
+
+    Prices are shared by all games, (prices,), or one row each. in_place: pairs of the number of an input and the number
+    of the output that may overwrite it.
+    """
+    return partial(_play.bind, closed=closed, in_place=tuple(in_place), outputs=tuple(range(len(closed.out_avals))))
+
+
+def _batch(closed: ClosedJaxpr, last: Any) -> tuple[int, ...]:
+    """Return the shape of the axes of games, those that the last input has in front of its own."""
+    return last.shape[: last.ndim - len(closed.in_avals[-1].shape)]
+
+
+def _shapes(*avals: Any, closed: ClosedJaxpr, outputs: tuple[int, ...], **_: Any) -> list[Any]:
+    leaves = [closed.out_avals[place] for place in outputs]
+    return [jax.core.ShapedArray((*_batch(closed, avals[-1]), *leaf.shape), leaf.dtype) for leaf in leaves]
+
+
+def _on_batches(args: Sequence[Array], axes: Sequence[int | None], **params: Any) -> Any:
+    """Batching rule: move or add the axis of games to the front of every input; shared prices stay as they are."""
+    size = next(arg.shape[axis] for arg, axis in zip(args, axes, strict=True) if axis is not None)
+    given = [
+        jnp.broadcast_to(arg, (size, *arg.shape)) if axis is None else jnp.moveaxis(arg, axis, 0)
+        for arg, axis in zip(args, axes, strict=True)
+    ]
+    prices, batch = args[0], _batch(params["closed"], given[-1])
+    if axes[0] is not None or prices.ndim > 1:
+        own, missing = given[0].shape, (1,) * (1 + len(batch) - given[0].ndim)
+        prices = jnp.broadcast_to(given[0].reshape(*own[:-1], *missing, own[-1]), (*batch, own[-1]))
+    return _play.bind(prices, *given[1:], **params), [0] * len(params["outputs"])
+
+
+def _without_unused(used: list[bool], eqn: Any) -> tuple[list[bool], Any]:
+    """Dead code rule: drop the outputs that are not read."""
+    if not any(used):
+        return [False] * len(eqn.invars), None
+    kept = [place for place, is_used in enumerate(used) if is_used]
+    params = {**eqn.params, "outputs": tuple(eqn.params["outputs"][place] for place in kept)}
+    return [True] * len(eqn.invars), eqn.replace(params=params, outvars=[eqn.outvars[place] for place in kept])
+
+
+def _play_batch(
+    call: Callable[..., Sequence[Array]],
+    prices: Array,
+    *leaves: Array,
+    closed: ClosedJaxpr,
+    in_place: tuple[tuple[int, int], ...],
+    outputs: tuple[int, ...],
+) -> list[Array]:
+    """Play the games of all axes as one flat batch."""
+    if prices.ndim > 1:
+        prices = prices.reshape(-1, prices.shape[-1])
+    flat = [leaf.reshape(-1, *own.shape) for leaf, own in zip(leaves, closed.in_avals[1:], strict=True)]
+    aliases = {read: outputs.index(written) for read, written in in_place if written in outputs}
+    batch = _batch(closed, leaves[-1])
+    return [result.reshape(*batch, *result.shape[1:]) for result in call(closed, outputs, aliases, prices, *flat)]
+
+
+_play.def_abstract_eval(_shapes)
+_play.def_impl(partial(xla.apply_primitive, _play))
+batching.primitive_batchers[_play] = _on_batches
+partial_eval.dce_rules[_play] = _without_unused
+for _platform, _call in (("cpu", cpu.call), ("cuda", cuda.call)):
+    _lowering = mlir.lower_fun(partial(_play_batch, _call), multiple_results=True)
+    mlir.register_lowering(_play, _lowering, platform=_platform)
 
 
 def _played(name: str) -> Any:
@@ -70,23 +144,17 @@ class _NativeMethods(JaxEnv):
         shapes = jax.tree.unflatten(tree, [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves])
         try:
             closed, results, reads = traced(play, *shapes)
-            game = translate(closed)
+            (cpu.program_of if is_tracing_for("cpu") else translate)(closed)
         except Untranslatable as fault:
             sentence = f"{self.name}: XLA compiles {name}, since there is no translation of {fault}"
             if not self._auto:
                 raise UsageError(f"{sentence}: choose --engine-backend auto.") from fault
             print(f"{sentence}.", file=sys.stderr)
             return None
-        if source := compiler.source_of(game) if is_tracing_for("cpu") else "":
-            compiler.start(source)
-        kernel = Kernel(source, closed, _in_place(name, shapes[1], reads))
-        return lambda leaves: jax.tree.unflatten(results, kernel(*(leaves[place] for place in reads)))
-
-
-def _in_place(name: str, state: State, reads: list[int]) -> tuple[tuple[int, int], ...]:
-    """Pair inputs with the outputs of a step that overwrite them: its first outputs are the next state."""
-    number = len(jax.tree.leaves(state)) if name.startswith("step") else 0
-    return tuple((reads.index(1 + leaf), leaf) for leaf in range(number) if 1 + leaf in reads)
+        # the first outputs of a step are the next state, which may overwrite the state
+        overwritten = range(1, 1 + len(jax.tree.leaves(shapes[1]))) if name.startswith("step") else ()
+        run = playing(closed, [(reads.index(leaf), leaf - 1) for leaf in overwritten if leaf in reads])
+        return lambda leaves: jax.tree.unflatten(results, run(*(leaves[place] for place in reads)))
 
 
 def native_env(env: JaxEnv, *, auto: bool = False) -> JaxEnv:

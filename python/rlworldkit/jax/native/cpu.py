@@ -1,4 +1,4 @@
-"""Compilation of translated programs for the CPU."""
+"""Programs for the CPU: one game after another, compiled by a C compiler and called from inside jitted programs."""
 
 import ctypes
 import hashlib
@@ -8,18 +8,22 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 
 import jax
+import numpy as np
+from jax import Array
+from jax.extend.core import ClosedJaxpr
 
 from rlparity.errors import UsageError
 from rlworldkit.jax import program_cache
+from rlworldkit.jax.native.program import translate
 from rlworldkit.jax.switches import holding
 from rlworldkit.jax.xla import C_FLAGS_VARIABLE
 
@@ -66,9 +70,12 @@ def source_of(game: str, program: Path = _PROGRAM) -> str:
     return program.read_text().replace('#include "arithmetic.h"', arithmetic).replace('#include "game.h"', game)
 
 
-def name_of(source: str) -> str:
-    """Return the name of a program, which is also the name of its C function."""
-    return f"native_{hashlib.sha256(source.encode()).hexdigest()[:32]}"
+@lru_cache(maxsize=64)
+def program_of(closed: ClosedJaxpr) -> str:
+    """Translate the jaxpr of one game, and start compiling it; returns the source. Raises Untranslatable."""
+    source = source_of(translate(closed))
+    start(source)
+    return source
 
 
 @cache
@@ -80,20 +87,32 @@ def start(source: str) -> Future[ctypes.CDLL]:
 
 @contextmanager
 def deferred() -> Iterator[set[str]]:
-    """Context in which ``build`` does not wait for compilation; yields the set of sources that are being compiled."""
+    """Context in which ``call`` does not wait for compilation; yields the set of sources that are being compiled."""
     sources = set[str]()
     with holding(_deferred, sources):
         yield sources
 
 
-def build(source: str) -> str:
-    """Compile a program, and wait for it outside ``deferred``; returns its name. Raises UsageError if that fails."""
-    program, later = start(source), _deferred.get()
+def call(closed: ClosedJaxpr, outputs: tuple[int, ...], aliases: Mapping[int, int], *args: Array) -> Sequence[Array]:
+    """Run a function of one game on all games inside a jitted program; takes and returns what ``cuda.call`` does.
+
+    Raises UsageError if the program cannot be compiled, for which it waits outside ``deferred``.
+    """
+    source, later = program_of(closed), _deferred.get()
     if later is None:
-        program.result()
+        start(source).result()
     else:
         later.add(source)
-    return name_of(source)
+    leaves = [closed.out_avals[place] for place in outputs]
+    results = [jax.ShapeDtypeStruct((len(args[-1]), *leaf.shape), leaf.dtype) for leaf in leaves]
+    numbers = [outputs.index(place) if place in outputs else -1 for place in range(len(closed.out_avals))]
+    launch = jax.ffi.ffi_call(TARGET, results, input_output_aliases=dict(aliases))
+    return launch(*args, program=_name_of(source), results=np.array(numbers, np.int64))
+
+
+def _name_of(source: str) -> str:
+    """Return the name of a program, which is also the name of its C function."""
+    return f"native_{hashlib.sha256(source.encode()).hexdigest()[:32]}"
 
 
 @cache
@@ -106,7 +125,7 @@ def _register_call() -> None:
 
 def _cached(source: str) -> Path | None:
     """Return the cache path for a program compiled on this machine; None without a cache."""
-    return program_cache.path_of(f"{_machine()}_{name_of(source)}")
+    return program_cache.path_of(f"{_machine()}_{_name_of(source)}")
 
 
 @cache
@@ -124,7 +143,7 @@ def _library(source: str, path: Path | None) -> ctypes.CDLL:
     if program_cache.read(path) is None:
         content = _compiled(source)
         if not program_cache.write(path, content):
-            path = Path(_own_folder().name, name_of(source))
+            path = Path(_own_folder().name, _name_of(source))
             path.write_bytes(content)
     return ctypes.CDLL(str(path), ctypes.RTLD_GLOBAL)
 
@@ -133,7 +152,7 @@ def _compiled(source: str) -> bytes:
     words = command(_LEVEL_OF_LARGE if len(source) > _LARGE else _LEVEL) or ()
     with tempfile.TemporaryDirectory() as place:
         library = Path(place, "play.so")
-        words = *words, f"-DPROGRAM={name_of(source)}", f"-I{jax.ffi.include_dir()}", "-o", str(library), "-", "-lm"
+        words = *words, f"-DPROGRAM={_name_of(source)}", f"-I{jax.ffi.include_dir()}", "-o", str(library), "-", "-lm"
         made = _run(*words, given=source)
         if made.returncode:
             reason = (made.stderr.strip().splitlines() or ["no reason given"])[-1]
