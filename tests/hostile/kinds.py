@@ -48,7 +48,9 @@ from rlworldkit.ppo.checkpoints import (
     save_checkpoint,
 )
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats, init_runner
+from rlworldkit.ppo.metrics import RolloutMetrics
+from rlworldkit.ppo.ppo import LossStats, UpdateStats
+from rlworldkit.ppo.state import RunnerState, init_runner
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv

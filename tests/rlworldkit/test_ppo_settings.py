@@ -20,10 +20,10 @@ from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.optimizer import UpdateRates, optimizer_of, rates_at
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
-from rlworldkit.ppo.ppo import collect_rollout, evaluate, learn, ppo_loss, samples_of
+from rlworldkit.ppo.ppo import LossStats, collect_rollout, evaluate, learn, ppo_loss, samples_of
 from rlworldkit.ppo.program import compile_training
 from rlworldkit.ppo.saving import Saver
-from rlworldkit.ppo.state import LossStats, RunnerState, Samples, TrainState, init_runner
+from rlworldkit.ppo.state import RunnerState, Samples, TrainState, init_runner
 from rlworldkit.ppo.training import train
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
 from rlworldkit.runs.result import TrainResult

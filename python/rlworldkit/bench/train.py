@@ -15,8 +15,9 @@ from rlworldkit.jax.env import JaxEnv
 from rlworldkit.jax.switches import training_switches
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import TrainConfig, auto_scale_for_batch_size
+from rlworldkit.ppo.ppo import UpdateStats
 from rlworldkit.ppo.program import make_train
-from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner, shardings_of
+from rlworldkit.ppo.state import RunnerState, init_runner, shardings_of
 
 
 class TrainingCarry(NamedTuple):

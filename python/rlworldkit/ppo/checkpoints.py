@@ -33,8 +33,10 @@ from rlworldkit.ppo.checkpoint_format import (
     runner_of,
 )
 from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.params import trained_files
-from rlworldkit.ppo.state import LossStats, RolloutMetrics, RunnerState, UpdateStats
+from rlworldkit.ppo.ppo import LossStats, UpdateStats
+from rlworldkit.ppo.state import RunnerState
 from rlworldkit.runs.folder import LATEST
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.saved_config import began

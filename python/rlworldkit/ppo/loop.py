@@ -17,9 +17,10 @@ from rlworldkit.ppo.checkpoints import Checkpoint, Log, LoopState
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.metrics import metrics_of
 from rlworldkit.ppo.params import InitialParams
+from rlworldkit.ppo.ppo import UpdateStats
 from rlworldkit.ppo.program import TrainingLoop, make_train
 from rlworldkit.ppo.saving import Saver
-from rlworldkit.ppo.state import EpisodeInfo, UpdateStats, init_runner
+from rlworldkit.ppo.state import EpisodeInfo, init_runner
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import Run, TrainingDiverged
 
@@ -102,12 +103,13 @@ def training_loop(job: TrainJob, start: LoopState, saver: Saver | None = None) -
 def _metrics_since(log: Log, now: Progress, env: JaxEnv, natural: float = 1.0) -> dict[str, float]:
     """Row of metrics since the last one; ``natural`` is the share of the games that count in metrics."""
     together: UpdateStats = jax.tree.map(lambda *leaves: np.concatenate(leaves), *log.unlogged)
+    steps = now.timesteps - log.at.timesteps
     return {
         "update": now.updates,
         "timesteps": now.timesteps,
         "seconds": now.seconds,
-        "steps_per_second": (now.timesteps - log.at.timesteps) / (now.seconds - log.at.seconds),
-    } | metrics_of(together, round(natural * (now.timesteps - log.at.timesteps)), env)
+        "steps_per_second": steps / (now.seconds - log.at.seconds),
+    } | metrics_of(together.loss.by_name(), together.rollout, round(natural * steps), env)
 
 
 @training_switches()
@@ -116,4 +118,5 @@ def metric_names(config: TrainConfig, env: JaxEnv) -> list[str]:
     seeds = jnp.asarray(env.initial_seeds(config.seed, config.num_envs))
     runner = jax.eval_shape(partial(init_runner, config, env), jax.eval_shape(jax.vmap(env.reset), seeds))
     _, stats = jax.eval_shape(make_train(config, env, None), runner, jnp.int32(1), jnp.int32(1), env.prices)
-    return list(metrics_of(jax.tree.map(lambda leaf: np.ones(leaf.shape, leaf.dtype), stats), 1, env))
+    ones: UpdateStats = jax.tree.map(lambda leaf: np.ones(leaf.shape, leaf.dtype), stats)
+    return list(metrics_of(ones.loss.by_name(), ones.rollout, 1, env))

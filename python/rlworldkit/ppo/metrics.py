@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +16,22 @@ from rlworldkit.jax.env import JaxEnv, StepOutput
 from rlworldkit.jax.exact import total
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.state import RolloutMetrics, Transition, UpdateStats
+from rlworldkit.ppo.state import Transition
+
+
+class RolloutMetrics(NamedTuple):
+    """Metrics of a rollout, over the steps of all natural games (`curriculum`).
+
+    For a single step, ``reward_sum`` and ``return_sum`` are not summed over the games: they have shape (games,).
+    """
+
+    reward_sum: Array  # float32
+    component_sums: Array  # float32 (components,)
+    episodes: Array  # int32, number of ended episodes
+    return_sum: Array  # float32, of those episodes
+    length_sum: Array  # int32, of those episodes
+    sums: dict[str, Array]  # float32, by the world's names
+    maxima: dict[str, Array]
 
 
 def metrics_of_step(
@@ -50,23 +67,22 @@ def metrics_of_rollout(steps: RolloutMetrics) -> RolloutMetrics:
     )
 
 
-def metrics_of(stats: UpdateStats, steps: int, env: JaxEnv) -> dict[str, float]:
-    """Compute the documented metrics of ``steps`` steps from stats with a leading axis of updates.
+def metrics_of(
+    losses: Mapping[str, Array | np.ndarray], rollout: RolloutMetrics, steps: int, env: JaxEnv
+) -> dict[str, float]:
+    """Compute the documented metrics of ``steps`` steps from stats of updates, which have a leading axis of updates.
 
     Losses, rewards (units per step) and ``num_episodes`` are means per update, the rest describes
     the steps as a whole. Means over episodes are NaN if none ended.
     """
-    rollout = stats.rollout
     episodes = int(rollout.episodes.sum())
     components = rollout.component_sums.astype(np.float64).sum(axis=0) / steps * env.component_unit
-    losses = stats.loss._asdict()
-    loss = {f"train/{name}": float(np.mean(values)) for name, values in (losses | losses.pop("diagnostics")).items()}
     return {
         "train/mean_episode_return": float(rollout.return_sum.sum()) / episodes if episodes else math.nan,
         "train/mean_episode_length": float(rollout.length_sum.sum()) / episodes if episodes else math.nan,
         "train/mean_reward": float(rollout.reward_sum.sum()) / steps,
         "train/num_episodes": episodes / len(rollout.episodes),
-        **loss,
+        **{f"train/{name}": float(np.mean(values)) for name, values in losses.items()},
         **{f"reward/{name}": float(value) for name, value in zip(env.components, components, strict=True)},
         **{name: float(values.sum()) / steps for name, values in rollout.sums.items()},
         **{name: np.max(values).item() for name, values in rollout.maxima.items()},

@@ -8,8 +8,9 @@ otherwise: clipped value loss, advantages normalised per minibatch, orthogonal i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,23 +23,44 @@ from rlworldkit.jax.env import Compact, JaxEnv, StepOutput
 from rlworldkit.jax.exact import rounded
 from rlworldkit.ppo import curriculum, parallel
 from rlworldkit.ppo.config import BATCH, LEVELS, MINIBATCH, NO_CURRICULUM, TrainConfig
-from rlworldkit.ppo.metrics import metrics_of_rollout, metrics_of_step
+from rlworldkit.ppo.metrics import RolloutMetrics, metrics_of_rollout, metrics_of_step
 from rlworldkit.ppo.optimizer import UpdateRates, rates_at
 from rlworldkit.ppo.params import Params
-from rlworldkit.ppo.state import (
-    EpisodeInfo,
-    LossStats,
-    RolloutMetrics,
-    RunnerState,
-    Samples,
-    TrainState,
-    Transition,
-    UpdateStats,
-)
+from rlworldkit.ppo.state import EpisodeInfo, RunnerState, Samples, TrainState, Transition
 from rlworldkit.ppo.targets import ADVANTAGE_EPSILON, followed, scaled_advantage, value_errors
 
 MASKED_LOGIT = -1e9
 _LEAST_VARIANCE = 1e-12
+
+
+class LossStats(NamedTuple):
+    """Parts of the loss and diagnostics of an update, float32 scalars."""
+
+    total_loss: Array
+    pg_loss: Array
+    value_loss: Array
+    entropy: Array  # nats
+    entropy_ratio: Array  # entropy / ln(valid actions), both summed over the samples: 1 is uniform
+    approx_kl: Array  # nats; the estimator (r - 1) - log r
+    clip_frac: Array
+    diagnostics: Mapping[str, Array] = {}  # further values, by name, if ``TrainConfig.diagnostics`` is set
+
+    def by_name(self) -> dict[str, Array]:
+        """All values by name, with those of ``diagnostics``."""
+        parts = self._asdict()
+        diagnostics = parts.pop("diagnostics")
+        return {**parts, **diagnostics}
+
+
+class UpdateStats(NamedTuple):
+    """Metrics of one update: losses averaged over its gradient steps, and metrics of its rollout.
+
+    episodes: the rollout's episodes, (steps, games), if the environment has ``counted_events``.
+    """
+
+    loss: LossStats
+    rollout: RolloutMetrics
+    episodes: EpisodeInfo | None = None
 
 
 def masked_categorical(logits: Array, mask: Array) -> Categorical:

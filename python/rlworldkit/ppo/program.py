@@ -19,7 +19,8 @@ from rlworldkit.jax.trace_cache import compile_in_background, load_or_trace, wit
 from rlworldkit.ppo import parallel, ppo
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.optimizer import optimizer_has_rate
-from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner, shardings_of
+from rlworldkit.ppo.ppo import UpdateStats
+from rlworldkit.ppo.state import RunnerState, init_runner, shardings_of
 
 POLL_SECONDS = 0.05
 _Result = TypeVar("_Result")

@@ -1,4 +1,4 @@
-"""State of a run in JAX that one update passes to the next, and the data and stats that an update produces."""
+"""State of a run in JAX that one update passes to the next, and the data that an update learns from."""
 
 from __future__ import annotations
 
@@ -100,45 +100,6 @@ class Samples(NamedTuple):
     transition: Transition
     advantage: Array
     target: Array
-
-
-class LossStats(NamedTuple):
-    """Parts of the loss and diagnostics of an update, float32 scalars."""
-
-    total_loss: Array
-    pg_loss: Array
-    value_loss: Array
-    entropy: Array  # nats
-    entropy_ratio: Array  # entropy / ln(valid actions), both summed over the samples: 1 is uniform
-    approx_kl: Array  # nats; the estimator (r - 1) - log r
-    clip_frac: Array
-    diagnostics: Mapping[str, Array] = {}  # further values, by name, if ``TrainConfig.diagnostics`` is set
-
-
-class RolloutMetrics(NamedTuple):
-    """Metrics of a rollout, over the steps of all natural games (`curriculum`).
-
-    For a single step, ``reward_sum`` and ``return_sum`` are not summed over the games: they have shape (games,).
-    """
-
-    reward_sum: Array  # float32
-    component_sums: Array  # float32 (components,)
-    episodes: Array  # int32, number of ended episodes
-    return_sum: Array  # float32, of those episodes
-    length_sum: Array  # int32, of those episodes
-    sums: dict[str, Array]  # float32, by the world's names
-    maxima: dict[str, Array]
-
-
-class UpdateStats(NamedTuple):
-    """Metrics of one update: losses averaged over its gradient steps, and metrics of its rollout.
-
-    episodes: the rollout's episodes, (steps, games), if the environment has ``counted_events``.
-    """
-
-    loss: LossStats
-    rollout: RolloutMetrics
-    episodes: EpisodeInfo | None = None
 
 
 def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) -> RunnerState:

@@ -31,8 +31,9 @@ from rlworldkit.ppo.checkpoints import (
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.loop import TrainJob, training_loop
 from rlworldkit.ppo.params import later_files, misfit
+from rlworldkit.ppo.ppo import UpdateStats
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop, compile_training, run_loops
-from rlworldkit.ppo.state import RunnerState, UpdateStats, init_runner
+from rlworldkit.ppo.state import RunnerState, init_runner
 from rlworldkit.runs.console import working
 from rlworldkit.runs.result import Progress, TrainResult
 from rlworldkit.runs.run import Run

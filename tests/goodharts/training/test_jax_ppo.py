@@ -32,9 +32,9 @@ from goodharts.world import game_seeds
 from rlworldkit.ppo.checkpoints import named_leaves
 from rlworldkit.ppo.metrics import metrics_of
 from rlworldkit.ppo.networks import network_of
-from rlworldkit.ppo.ppo import collect_rollout
+from rlworldkit.ppo.ppo import UpdateStats, collect_rollout
 from rlworldkit.ppo.program import CompiledTraining
-from rlworldkit.ppo.state import RunnerState, UpdateStats
+from rlworldkit.ppo.state import RunnerState
 from rlworldkit.runs.sinks import read_csv
 from tests.rlworldkit.runs.conftest import compiled_once as compiled_once
 
@@ -127,7 +127,7 @@ def test_both_trainers_make_the_same_updates_of_the_same_actions(fresh: RunnerSt
         choose(twin, np.asarray(actions_of(runner)))
         wanted = twin.step()
         runner, stats = jax.device_get(update(runner, 3))
-        metrics = metrics_of(stats._replace(episodes=None), GAMES * STEPS, ENV)
+        metrics = metrics_of(stats.loss.by_name(), stats.rollout, GAMES * STEPS, ENV)
         episodes = _finished(jax.tree.map(lambda leaf: leaf[0], stats.episodes))
         assert episodes == [pytest.approx(tuple(row), abs=1e-4) for row in sorted(map(tuple, wanted.episodes))]
         assert episodes or number > 0

@@ -22,8 +22,9 @@ from rlworldkit.jax.target import tracing_for
 from rlworldkit.ppo import parallel
 from rlworldkit.ppo.config import auto_scale_for_batch_size
 from rlworldkit.ppo.metrics import metrics_of
+from rlworldkit.ppo.ppo import UpdateStats
 from rlworldkit.ppo.program import make_train
-from rlworldkit.ppo.state import UpdateStats, init_runner
+from rlworldkit.ppo.state import init_runner
 
 CONFIG = TrainConfig(  # of a network that computes all that the others do, and more
     network=CONV, num_envs=8, num_steps=2, num_minibatches=2, update_epochs=1, hidden_dim=8, log_interval=1
@@ -81,7 +82,7 @@ def test_the_metrics_of_an_update_have_the_documented_names(update: Traced) -> N
     stats: UpdateStats = jax.tree.map(lambda like: np.ones(like.shape, like.dtype), update.out_info[1])
     wanted = {f"reward/{name}" for name in rules.COMPONENTS} | {"stats/highest_stage"}
     wanted |= {f"actions/{kind}_frac" for kind in ("move", "siphon", "program")}
-    assert wanted < metrics_of(stats, 1, HackMatrixJaxEnv()).keys()
+    assert wanted < metrics_of(stats.loss.by_name(), stats.rollout, 1, HackMatrixJaxEnv()).keys()
 
 
 @pytest.mark.long

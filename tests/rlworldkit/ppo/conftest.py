@@ -12,10 +12,11 @@ from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
 from rlworldkit.ppo.loop import TrainJob, training_loop
+from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.ppo import collect_rollout
 from rlworldkit.ppo.program import CompiledTraining, TrainFunction, compile_training, run_loops
 from rlworldkit.ppo.saving import Saver
-from rlworldkit.ppo.state import RolloutMetrics, RunnerState, Transition, init_runner
+from rlworldkit.ppo.state import RunnerState, Transition, init_runner
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.stop import StopRequest

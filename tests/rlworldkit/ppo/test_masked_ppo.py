@@ -6,8 +6,16 @@ import numpy as np
 import pytest
 from jax import Array
 
-from rlworldkit.ppo.ppo import collect_rollout, compute_gae, evaluate, masked_categorical, ppo_loss, samples_of
-from rlworldkit.ppo.state import LossStats, Samples, Transition
+from rlworldkit.ppo.ppo import (
+    LossStats,
+    collect_rollout,
+    compute_gae,
+    evaluate,
+    masked_categorical,
+    ppo_loss,
+    samples_of,
+)
+from rlworldkit.ppo.state import Samples, Transition
 from rlworldkit.ppo.targets import scaled_advantage
 
 from . import reference

@@ -16,9 +16,10 @@ from rlworldkit.jax.trace_cache import TracedProgram
 from rlworldkit.ppo import program
 from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.loop import _metrics_since
-from rlworldkit.ppo.metrics import metrics_of
+from rlworldkit.ppo.metrics import RolloutMetrics, metrics_of
+from rlworldkit.ppo.ppo import LossStats, UpdateStats
 from rlworldkit.ppo.program import CompiledTraining, compile_training
-from rlworldkit.ppo.state import LossStats, RolloutMetrics, UpdateStats, init_runner
+from rlworldkit.ppo.state import init_runner
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.result import Progress
 from rlworldkit.runs.run import TrainingDiverged
@@ -197,7 +198,7 @@ def stats() -> UpdateStats:
 
 def test_metrics_are_the_documented_sums_and_means(stats: UpdateStats) -> None:
     """Components in rewards per step, losses as means over the updates, episodes counted per update."""
-    metrics = metrics_of(stats, STEPS, PackedOrchard())
+    metrics = metrics_of(stats.loss.by_name(), stats.rollout, STEPS, PackedOrchard())
     for name, total in zip(PackedOrchard.components, (3, 5, 7), strict=True):
         assert metrics.pop(f"reward/{name}") == pytest.approx(total / STEPS / 1000), name
     for number, name in enumerate(LossStats._fields[:-1]):
@@ -216,7 +217,7 @@ def test_metrics_are_the_documented_sums_and_means(stats: UpdateStats) -> None:
 
 def test_without_a_finished_episode_there_is_no_mean_of_them(stats: UpdateStats) -> None:
     none: Any = dict.fromkeys(("episodes", "return_sum", "length_sum"), np.zeros(2))
-    metrics = metrics_of(stats._replace(rollout=stats.rollout._replace(**none)), STEPS, PackedOrchard())
+    metrics = metrics_of({}, stats.rollout._replace(**none), STEPS, PackedOrchard())
     assert metrics["train/num_episodes"] == 0
     assert np.isnan([metrics["train/mean_episode_return"], metrics["train/mean_episode_length"]]).all()
     assert (metrics["actions/move_frac"], metrics["stats/highest_stage"]) == (0.5, 7)

@@ -17,8 +17,8 @@ from rlworldkit.jax.env import Encoder
 from rlworldkit.jax.threefry import trainer_seeds
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.optimizer import ADAM_EPSILON, make_optimizer
-from rlworldkit.ppo.ppo import collect_rollout, learn, ppo_loss, samples_of, update
-from rlworldkit.ppo.state import LossStats, RunnerState, Samples, TrainState, init_runner
+from rlworldkit.ppo.ppo import LossStats, collect_rollout, learn, ppo_loss, samples_of, update
+from rlworldkit.ppo.state import RunnerState, Samples, TrainState, init_runner
 
 from .conftest import LIMIT, SMALLEST, Rollout, roll_out
 from .orchards import PackedOrchard
