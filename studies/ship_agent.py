@@ -23,8 +23,7 @@ from rlparity.io.strict_json import json_text
 from rlworldkit.agents.reader import PARAMS, agent_files, read_agent
 from rlworldkit.cli.outputs import fail
 from rlworldkit.ppo.params import Params, load_params, save_params
-from rlworldkit.runs.folder import CONFIG
-from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.runs.folder import CONFIG, read_saved_config
 from rlworldkit.settings import saved_settings
 
 

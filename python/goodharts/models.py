@@ -28,7 +28,7 @@ from rlparity.spaces import is_count
 from rlworldkit.agents.agent import Agent
 from rlworldkit.agents.choice import Masks
 from rlworldkit.agents.numpy_network import NumpyNetwork
-from rlworldkit.runs.saved_config import PRICES
+from rlworldkit.runs.folder import PRICES
 
 FORMAT = 1
 LIMIT = 1024 * MIB

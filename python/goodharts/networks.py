@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from goodharts.architecture import CHANNELS, NetworkConfig
 from goodharts.rules import OBSERVATION_SHAPE
 from rlworldkit.jax.env import Encoder
-from rlworldkit.ppo.config import RELU
 from rlworldkit.ppo.params import CRITIC, Params, hidden_layer
 from rlworldkit.ppo.value_heads import HEADS, PLAIN, ValueHead, head_of
 
@@ -78,7 +77,7 @@ def torch_weights(shape: NetworkConfig, params: Params) -> dict[str, NDArray[np.
 def _names(shape: NetworkConfig, head: ValueHead) -> dict[str, tuple[str, str, str]]:
     """Torch's name of each layer -> the names of its layer, kernel and bias in Flax."""
     dense = ["body.dense1", "body.dense"] if shape.kind == "mlp" else ["body.dense"]
-    names = {name: hidden_layer(RELU, number) for number, name in enumerate(dense)}
+    names = {name: hidden_layer("relu", number) for number, name in enumerate(dense)}
     names |= {"policy": "policy", "value": HEADS[head].layer} | ({"joined.0": CRITIC} if shape.privileged else {})
     found = {theirs: (ours, "kernel", "bias") for theirs, ours in names.items()}
     if shape.kind == "cnn":

@@ -12,7 +12,7 @@ from goodharts.score import DIED
 from rlparity import State
 from rlworldkit.render.panels import Panels
 from rlworldkit.render.show import Show
-from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.runs.folder import read_saved_config
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import End

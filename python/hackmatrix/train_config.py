@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from rlparity.io.arguments import OneOf
 from rlworldkit.ppo import config
-from rlworldkit.ppo.config import ARCHIVE, LEVELS, NO_CURRICULUM
+from rlworldkit.ppo.config import ARCHIVE, NO_CURRICULUM
 from rlworldkit.ppo.value_heads import TWO_HOT
 from rlworldkit.settings import setting
 
@@ -51,7 +51,7 @@ class TrainConfig(config.TrainConfig):
             "vf_coef": 0.1,
             "ent_coef": 0.015,
             "ent_coef_end": 0.003,
-            "advantage": LEVELS,
+            "advantage": "levels",
             "network": TURNED,
             "value_head": TWO_HOT,
             "log_interval": 20,

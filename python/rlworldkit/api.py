@@ -17,14 +17,14 @@ from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
 from rlworldkit.ppo.config import auto_scale_for_batch_size, get_device_config, preset_of
 from rlworldkit.program import train_config_of
-from rlworldkit.runs.saved_config import PRICES
+from rlworldkit.runs.folder import PRICES, run_folder
 from rlworldkit.score import score_of
 from rlworldkit.settings import validate_values
 
 if TYPE_CHECKING:
     from rlworldkit.envs.gym_env import WorldEnv
     from rlworldkit.envs.vector_env import WorldVectorEnv
-    from rlworldkit.runs.result import TrainResult
+    from rlworldkit.runs.run import TrainResult
     from rlworldkit.score import Figures
 
 
@@ -93,7 +93,6 @@ def train(
     notes = {PRICES: changed_prices(world)}
     env, milestone = jax_env_of(world), score_of(world).milestone
     from rlworldkit.ppo.training import train as train_run
-    from rlworldkit.runs.folder import run_folder
     from rlworldkit.runs.run import Run
 
     path = None if folder is None else Path(folder).absolute()

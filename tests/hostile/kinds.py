@@ -51,8 +51,8 @@ from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.ppo import LossStats, UpdateStats
 from rlworldkit.ppo.state import RunnerState, init_runner
-from rlworldkit.runs.result import Progress
-from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.runs.folder import read_saved_config
+from rlworldkit.runs.run import Progress
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, read_csv
 from rlworldkit.sb3.callbacks import earlier_evaluations
 from rlworldkit.sb3.config import MaskablePPOConfig

@@ -18,7 +18,7 @@ from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.vector_env import WorldVectorEnv
 from rlworldkit.evaluation.report import as_json
 from rlworldkit.ppo.params import load_params
-from rlworldkit.runs.result import TrainResult
+from rlworldkit.runs.run import TrainResult
 
 WORLD = "orchard:WORLD"
 SETTINGS: dict[str, Any] = {"num_envs": 8, "num_steps": 8, "hidden_dim": 8, "num_layers": 1, "num_minibatches": 2}

@@ -26,8 +26,7 @@ from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RunnerState, Samples, TrainState, init_runner
 from rlworldkit.ppo.training import train
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
-from rlworldkit.runs.result import TrainResult
-from rlworldkit.runs.run import Run
+from rlworldkit.runs.run import Run, TrainResult
 from tests.rlworldkit.ppo.conftest import SMALLEST
 
 CONFIG = dataclasses.replace(SMALLEST, total_timesteps=72, seed=0)

@@ -10,7 +10,7 @@ from goodharts.training.jobs import Job
 from goodharts.training.runs import EPISODE, TakeEpisodes
 from goodharts.training.torchrun import is_launched
 from rlparity.errors import UsageError
-from rlworldkit.ppo.config import BATCH, RELU, UPDATES, TrainConfig
+from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.value_heads import POPART
 from rlworldkit.runs.run import Run
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rlworldkit.ppo.params import Params
     from rlworldkit.ppo.state import EpisodeInfo
-    from rlworldkit.runs.result import Progress
+    from rlworldkit.runs.run import Progress
 
 _CPU = "cpu"
 _HIDDEN_LAYERS = {"cnn": 1, "mlp": 2}
@@ -99,7 +99,7 @@ def train_config(training: Training, network: NetworkConfig, dtype: str = "float
         num_steps=training.steps_per_env,
         total_timesteps=training.updates * training.n_envs * training.steps_per_env,
         learning_rate_end=training.learning_rate_final,
-        learning_rate_steps=UPDATES,
+        learning_rate_steps="updates",
         num_minibatches=training.minibatches,
         update_epochs=training.k_epochs,
         clip_eps=training.eps_clip,
@@ -108,11 +108,11 @@ def train_config(training: Training, network: NetworkConfig, dtype: str = "float
         vf_coef=2 * training.value_coef,  # of half the squared error
         ent_coef=training.entropy_initial,
         ent_coef_end=training.entropy_final,
-        normalize_advantage=BATCH,
+        normalize_advantage="batch",
         network=network.kind,
         hidden_dim=network.hidden,
         num_layers=_HIDDEN_LAYERS[network.kind],
-        activation=RELU,
+        activation="relu",
         dtype=dtype,
         value_head=POPART,
         privileged_critic=network.privileged,

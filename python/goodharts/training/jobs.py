@@ -21,8 +21,8 @@ from rlparity.io.arguments import FileName
 from rlparity.io.atomic_write import write_whole
 from rlparity.io.safe_read import Unreadable, is_object, refused
 from rlworldkit.ppo.checkpoint_format import pack, part, read_payload, rules_version_of, runner_of
-from rlworldkit.runs.result import Progress
-from rlworldkit.runs.saved_config import PRICES
+from rlworldkit.runs.folder import PRICES
+from rlworldkit.runs.run import Progress
 
 MODELS, LOGS, RUNS = "models", "logs", "runs"
 """Folders in the working directory, or in the folder of a seed."""

@@ -29,9 +29,8 @@ from goodharts.world import game_seeds
 from rlparity.errors import UsageError
 from rlparity.io.safe_read import Unreadable
 from rlworldkit.ppo.value_heads import FIRST_SCALE
-from rlworldkit.runs.result import Progress
-from rlworldkit.runs.run import Run, TrainingDiverged
-from rlworldkit.runs.saved_config import BEGAN, now
+from rlworldkit.runs.folder import BEGAN, now
+from rlworldkit.runs.run import Progress, Run, TrainingDiverged
 from rlworldkit.runs.sinks import Metrics
 
 _RETRY_SECONDS = 60.0

@@ -15,12 +15,12 @@ from rlworldkit.agents.agent import Agent
 from rlworldkit.agents.choice import Masks
 from rlworldkit.agents.numpy_network import Floats, NumpyNetwork
 from rlworldkit.envs.spaces import action_space, observation_space
-from rlworldkit.ppo.config import RELU, TANH, Activation
+from rlworldkit.ppo.config import Activation
 from rlworldkit.ppo.params import hidden_layer
-from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.runs.folder import read_saved_config
 from rlworldkit.sb3.models import load_model
 
-_ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: TANH, nn.ReLU: RELU}
+_ACTIVATIONS: dict[type[nn.Module], Activation] = {nn.Tanh: "tanh", nn.ReLU: "relu"}
 
 
 def read_masked_ppo(world: World, path: Path, trust: bool) -> Agent:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
-from rlworldkit.ppo.config import TANH
 from rlworldkit.ppo.params import CRITIC, Architecture, Params, architecture_of, hidden_layer
 from rlworldkit.ppo.value_heads import HEADS, values_of
 
@@ -66,7 +65,7 @@ class NumpyNetwork:
         return logits, values_of(self.architecture.value_head, outputs)
 
     def _activate(self, hidden: Floats) -> Floats:
-        return np.tanh(hidden) if self.architecture.activation == TANH else np.maximum(hidden, 0)
+        return np.tanh(hidden) if self.architecture.activation == "tanh" else np.maximum(hidden, 0)
 
     def _layer(self, name: str) -> Any:  # noqa: ANN401 - parameters
         if name not in self._layers:

@@ -15,7 +15,7 @@ from rlparity.io.safe_read import MIB, Unreadable, is_object, json_of, read_byte
 from rlworldkit.agents.choice import Masks
 from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.agents.onnx_process import OnnxProcess
-from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.runs.folder import read_saved_config
 
 LIMIT = 512 * MIB
 """The largest file that is read, in bytes."""

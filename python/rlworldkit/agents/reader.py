@@ -23,7 +23,7 @@ from rlworldkit.agents.agent import Agent, agent_of_logits, uniform
 from rlworldkit.agents.numpy_network import Floats, NumpyEncoder, NumpyNetwork
 from rlworldkit.extras import install_package
 from rlworldkit.ppo.params import Params, load_params, misfit, other_actions, params_of_checkpoint, trained_files
-from rlworldkit.runs.saved_config import read_saved_config
+from rlworldkit.runs.folder import read_saved_config
 from rlworldkit.sb3.model_file import timesteps_of
 
 PARAMS, CHECKPOINT, MODEL, ONNX = ".npz", ".pkl", ".zip", ".onnx"

@@ -27,7 +27,7 @@ from rlworldkit.program import Program
 from rlworldkit.runs.console import ConsoleProgress, print_line, print_nothing_to_save
 from rlworldkit.runs.folder import CURVE, METRICS
 from rlworldkit.runs.pool import RunTask, last_value, train_many
-from rlworldkit.runs.result import TrainResult
+from rlworldkit.runs.run import TrainResult
 from rlworldkit.runs.sinks import Metrics, read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.settings import from_flags

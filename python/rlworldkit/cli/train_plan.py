@@ -23,8 +23,7 @@ from rlworldkit.ppo.config import (
     preset_of,
 )
 from rlworldkit.program import Program
-from rlworldkit.runs.folder import LATEST, run_folder
-from rlworldkit.runs.saved_config import PRICES, saved_prices
+from rlworldkit.runs.folder import LATEST, PRICES, run_folder, saved_prices
 from rlworldkit.settings import add_flags, as_flags, from_file, given, saved_settings, setting
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from rlworldkit.cli.players import add_mode_flag
 from rlworldkit.cli.runs import RUN, RunOptions, run_of, say_written
 from rlworldkit.extras import install_package
 from rlworldkit.program import Program
-from rlworldkit.runs.folder import CONFIG, CURVE, run_folder
+from rlworldkit.runs.folder import CONFIG, CURVE, read_saved_config, run_folder, saved_prices
 from rlworldkit.sb3.config import RATES, MaskablePPOConfig
 from rlworldkit.settings import add_flags, from_file, from_flags, given, saved_settings, setting
 
@@ -102,8 +102,6 @@ def _kept(program: Program, resume: Path | None) -> tuple[dict[str, Any], dict[s
     """Read the settings, prices and mode of the run that a model belongs to, if its folder still has them."""
     if resume is None:
         return {}, {}, None
-    from rlworldkit.runs.saved_config import read_saved_config, saved_prices
-
     # a rate that was a function is a text in these settings, and null in those of the model
     settings = read_saved_config(resume.parent)
     plain = {name: value for name, value in settings.items() if name not in RATES or not isinstance(value, str)}

@@ -18,8 +18,7 @@ from rlworldkit.agents.agent import Agent
 from rlworldkit.agents.numpy_network import Floats, NumpyNetwork
 from rlworldkit.agents.onnx_policy import WORLD
 from rlworldkit.ppo.params import flat_params
-from rlworldkit.runs.folder import CONFIG
-from rlworldkit.runs.saved_config import PRICES, saved_prices
+from rlworldkit.runs.folder import CONFIG, PRICES, saved_prices
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -37,9 +37,8 @@ from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.params import trained_files
 from rlworldkit.ppo.ppo import LossStats, UpdateStats
 from rlworldkit.ppo.state import RunnerState
-from rlworldkit.runs.folder import LATEST
-from rlworldkit.runs.result import Progress
-from rlworldkit.runs.saved_config import began
+from rlworldkit.runs.folder import LATEST, began
+from rlworldkit.runs.run import Progress
 
 _BOUNDS = ("num_envs", "hidden_dim", "num_layers")
 """Settings that decide how much memory a run allocates before its state is compared with the checkpoint's arrays."""

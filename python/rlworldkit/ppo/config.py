@@ -4,7 +4,7 @@ import dataclasses
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import Any, ClassVar, Literal, Self, TypeVar
 
 from rlparity.errors import UsageError
 from rlparity.io.arguments import ALL_STEPS, GAMES, SEED, SHARE, STEPS, FloatRange, IntRange, OneOf
@@ -25,17 +25,9 @@ ABOVE_0 = FloatRange(0, 1e6, above=True)
 WEIGHT = FloatRange(0, 1e6)
 NO_CURRICULUM, ARCHIVE = "none", "archive"
 AdvantageScale = Literal["standard", "robust", "levels"]
-STANDARD: Final = "standard"
-LEVELS: Final = "levels"
 NormalizedOver = Literal["minibatch", "batch"]
-MINIBATCH: Final = "minibatch"
-BATCH: Final = "batch"
 RateSteps = Literal["gradient-steps", "updates"]
-GRADIENT_STEPS: Final = "gradient-steps"
-UPDATES: Final = "updates"
 Activation = Literal["tanh", "relu"]
-TANH: Final = "tanh"
-RELU: Final = "relu"
 
 _GAMES, _PPO, _NETWORK, _LOGGING, _RUN = "environment", "PPO", "network", "logging and checkpoints", "run"
 
@@ -71,7 +63,7 @@ class TrainConfig:
         None, "final learning rate, reached linearly; constant if not given", group=_PPO, flag="--lr-end", values=RATE
     )
     learning_rate_steps: RateSteps = setting(
-        GRADIENT_STEPS,
+        "gradient-steps",
         "schedule of `--lr-end`: `gradient-steps` changes the learning rate after every gradient step, `updates` after "
         "every update, so that the whole last update uses the final rate",
         group=_PPO,
@@ -101,19 +93,19 @@ class TrainConfig:
     entropy_floor_coef: float = setting(0.0, "weight of the `--entropy-floor` penalty", group=_PPO, values=WEIGHT)
     max_grad_norm: float = setting(0.5, "gradient norm to clip at", group=_PPO, values=ABOVE_0)
     advantage: AdvantageScale = setting(
-        STANDARD,
+        "standard",
         "scaling of advantages: `standard` divides by their standard deviation; `robust`, for rare large rewards, "
         "divides by their mean absolute deviation and clips at 10; `levels`, for late rewards that dwarf early ones, "
         "is `robust` over the whole batch, with the geometric mean of that deviation and the one of the sample's level",
         group=_PPO,
     )
     normalize_advantage: NormalizedOver = setting(
-        MINIBATCH, "samples whose advantages are scaled together: a `minibatch` or the whole `batch`", group=_PPO
+        "minibatch", "samples whose advantages are scaled together: a `minibatch` or the whole `batch`", group=_PPO
     )
     network: str = setting("mlp", "network, by name", group=_NETWORK)
     hidden_dim: int = setting(256, "width of a hidden layer", group=_NETWORK, values=IntRange(1, 2**16))
     num_layers: int = setting(2, "number of hidden layers", group=_NETWORK, values=IntRange(1, 100))
-    activation: Activation = setting(TANH, "activation of the hidden layers, `tanh` or `relu`", group=_NETWORK)
+    activation: Activation = setting("tanh", "activation of the hidden layers, `tanh` or `relu`", group=_NETWORK)
     dtype: str = setting(
         "float32",
         "dtype of the hidden layers; `bfloat16` suits TPUs and newer GPUs; parameters stay float32",
@@ -153,7 +145,7 @@ class TrainConfig:
     @property
     def scaled_over(self) -> NormalizedOver:
         """Advantages that are scaled together: for ``levels`` the batch, as a minibatch has too few of some levels."""
-        return BATCH if self.advantage == LEVELS else self.normalize_advantage
+        return "batch" if self.advantage == "levels" else self.normalize_advantage
 
     @property
     def natural_games(self) -> int:

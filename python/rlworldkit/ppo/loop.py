@@ -21,8 +21,7 @@ from rlworldkit.ppo.ppo import UpdateStats
 from rlworldkit.ppo.program import TrainingLoop, make_train
 from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import EpisodeInfo, init_runner
-from rlworldkit.runs.result import Progress
-from rlworldkit.runs.run import Run, TrainingDiverged
+from rlworldkit.runs.run import Progress, Run, TrainingDiverged
 
 CALL_SECONDS = 4.0
 """Target for the duration of one call of the compiled program, once the duration of an update is known."""

@@ -10,7 +10,7 @@ from flax import linen as nn
 from jax import Array
 
 from rlworldkit.jax.env import Encoder
-from rlworldkit.ppo.config import TANH, Activation
+from rlworldkit.ppo.config import Activation
 from rlworldkit.ppo.params import (
     CRITIC,
     Architecture,
@@ -41,7 +41,7 @@ class ActorCritic(nn.Module):
     """Number of axes of an observation."""
     num_privileges: int = 0
     """Number of privileged values that the critic reads beside the trunk, through a layer of its own."""
-    activation: Activation = TANH
+    activation: Activation = "tanh"
 
     def __call__(self, obs: Array, privileges: Array | None = None) -> tuple[Array, Array]:
         """Evaluate observations, float32 (..., *shape), and ``JaxEnv.privileges``, (..., num_privileges).

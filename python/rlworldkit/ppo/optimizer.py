@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import optax  # type: ignore[import-untyped]
 from jax import Array
 
-from rlworldkit.ppo.config import GRADIENT_STEPS, TrainConfig
+from rlworldkit.ppo.config import TrainConfig
 
 ADAM_EPSILON = 1e-5
 
@@ -40,7 +40,7 @@ def rates_at(config: TrainConfig, step: Array | int, num_updates: Array | int | 
 
 def optimizer_has_rate(config: TrainConfig) -> bool:
     """True if the optimizer itself has the learning rate, constant or scheduled."""
-    return config.learning_rate_end is None or config.learning_rate_steps == GRADIENT_STEPS
+    return config.learning_rate_end is None or config.learning_rate_steps == "gradient-steps"
 
 
 def optimizer_of(config: TrainConfig) -> optax.GradientTransformation:

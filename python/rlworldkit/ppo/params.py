@@ -19,9 +19,9 @@ from rlworldkit.ppo.checkpoint_format import (
     rules_version_of,
     runner_of,
 )
-from rlworldkit.ppo.config import RELU, TANH, Activation, TrainConfig
+from rlworldkit.ppo.config import Activation, TrainConfig
 from rlworldkit.ppo.value_heads import FIRST_SCALE, HEADS, POPART, ValueHead, ValueScale, head_of, rescaled
-from rlworldkit.runs.saved_config import began
+from rlworldkit.runs.folder import began
 
 if TYPE_CHECKING:
     from rlworldkit.jax.env import JaxEnv
@@ -48,12 +48,12 @@ class Architecture(NamedTuple):
     num_layers: int
     value_head: ValueHead
     num_privileges: int = 0
-    activation: Activation = TANH
+    activation: Activation = "tanh"
 
 
 def hidden_layer(activation: Activation, number: int) -> str:
     """Name of a hidden layer, which encodes the network's activation."""
-    return f"hidden_{number}" if activation == TANH else f"hidden_{activation}_{number}"
+    return f"hidden_{number}" if activation == "tanh" else f"hidden_{activation}_{number}"
 
 
 def architecture_for(config: TrainConfig, env: "JaxEnv") -> Architecture:
@@ -70,7 +70,7 @@ def architecture_of(params: Params, encoders: Collection[str]) -> Architecture:
     """
     try:
         layers = params["params"]
-        activation: Activation = RELU if hidden_layer(RELU, 0) in layers else TANH
+        activation: Activation = "relu" if hidden_layer("relu", 0) in layers else "tanh"
         hidden_dim = layers[hidden_layer(activation, 0)]["kernel"].shape[1]
         num_actions = layers["policy"]["kernel"].shape[1]
         num_privileges = layers[CRITIC]["kernel"].shape[0] - hidden_dim if CRITIC in layers else 0

@@ -22,7 +22,7 @@ from rlworldkit.jax.categorical import Categorical, categorical_class
 from rlworldkit.jax.env import Compact, JaxEnv, StepOutput
 from rlworldkit.jax.exact import rounded
 from rlworldkit.ppo import curriculum, parallel
-from rlworldkit.ppo.config import BATCH, LEVELS, MINIBATCH, NO_CURRICULUM, TrainConfig
+from rlworldkit.ppo.config import NO_CURRICULUM, TrainConfig
 from rlworldkit.ppo.metrics import RolloutMetrics, metrics_of_rollout, metrics_of_step
 from rlworldkit.ppo.optimizer import UpdateRates, rates_at
 from rlworldkit.ppo.params import Params
@@ -132,7 +132,7 @@ def _env_step(
         action_mask=action_mask,
         truncated_value=truncated_value(runner.train_state, step) if may_truncate else None,
         episode=EpisodeInfo(done, step.terminated, episode_steps, episode_return, counts) if counts else None,
-        level=parallel.over_games(env.level, mesh)(runner.env_state) if config.advantage == LEVELS else None,
+        level=parallel.over_games(env.level, mesh)(runner.env_state) if config.advantage == "levels" else None,
     )
     metrics = metrics_of_step(config, env, mesh, transition, step, episode_steps, episode_return)
     totals = jax.tree.map(lambda so_far: jnp.where(done, 0, so_far), (episode_steps, episode_return, counts))
@@ -223,7 +223,7 @@ def ppo_loss(
     log_ratio = policy.log_prob(transition.action) - transition.log_prob
     ratio = jnp.exp(log_ratio)
     advantage = samples.advantage
-    if config.scaled_over == MINIBATCH:
+    if config.scaled_over == "minibatch":
         advantage = scaled_advantage(advantage, config.advantage)
     clipped_ratio = jnp.clip(ratio, 1.0 - clip_eps, 1.0 + clip_eps)
     pg_loss = -jnp.minimum(ratio * advantage, clipped_ratio * advantage).mean()
@@ -268,7 +268,7 @@ def learn(
     explained = 1 - samples.advantage.var() / jnp.maximum(samples.target.var(), _LEAST_VARIANCE)
     if train_state.value_scale is not None:
         train_state, samples = followed(train_state, samples, config)
-    if config.scaled_over == BATCH:
+    if config.scaled_over == "batch":
         level = samples.transition.level
         scaled = scaled_advantage(samples.advantage, config.advantage, level, env.levels)
         samples = samples._replace(advantage=scaled, transition=samples.transition._replace(level=None))

@@ -13,9 +13,8 @@ from rlworldkit.ppo import parallel
 from rlworldkit.ppo.checkpoints import LoopState, save_checkpoint
 from rlworldkit.ppo.params import Params, checkpoint_path, params_path, save_params
 from rlworldkit.runs.folder import LATEST
-from rlworldkit.runs.result import Progress
 from rlworldkit.runs.retrying_writer import RetryingWriter, reason
-from rlworldkit.runs.run import Run
+from rlworldkit.runs.run import Progress, Run
 
 _NEVER = 2**31 - 1
 _RETRY_SECONDS = 60.0

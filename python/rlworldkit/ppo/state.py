@@ -17,7 +17,7 @@ from jax.sharding import Mesh, NamedSharding
 from rlparity.errors import UsageError
 from rlworldkit.jax.env import Compact, JaxEnv, State
 from rlworldkit.ppo import curriculum, parallel
-from rlworldkit.ppo.config import ARCHIVE, LEVELS, NO_CURRICULUM, TrainConfig
+from rlworldkit.ppo.config import ARCHIVE, NO_CURRICULUM, TrainConfig
 from rlworldkit.ppo.optimizer import optimizer_of
 from rlworldkit.ppo.params import Params, architecture_for
 from rlworldkit.ppo.value_heads import FIRST_SCALE, POPART, ValueScale, rescaled
@@ -116,7 +116,7 @@ def init_runner(config: TrainConfig, env: JaxEnv, games: State | None = None) ->
         raise UsageError(f"curriculum must be {' or '.join(curricula)}, got {config.curriculum}.")
     if config.network not in networks:
         raise UsageError(f"network must be {' or '.join(networks)}, got {config.network}.")
-    if config.advantage == LEVELS and not env.levels:
+    if config.advantage == "levels" and not env.levels:
         raise UsageError(f"{env.name} has no levels to scale advantages by: choose another --advantage.")
     if config.privileged_critic and not env.num_privileges:
         raise UsageError(f"{env.name} has no privileges that a critic could read: leave --privileged-critic out.")

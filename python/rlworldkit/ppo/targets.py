@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array
 
-from rlworldkit.ppo.config import LEVELS, STANDARD, AdvantageScale, TrainConfig
+from rlworldkit.ppo.config import AdvantageScale, TrainConfig
 from rlworldkit.ppo.state import Samples, TrainState
 from rlworldkit.ppo.value_heads import rescaled, two_hot
 
@@ -24,11 +24,11 @@ def scaled_advantage(advantage: Array, how: AdvantageScale, level: Array | None 
     those of the sample's ``level``, int32 (samples,) below ``levels``.
     """
     centred = advantage - advantage.mean()
-    if how == STANDARD:
+    if how == "standard":
         return centred / (advantage.std() + ADVANTAGE_EPSILON)
     size = jnp.abs(centred)
     deviation = size.mean()
-    if how == LEVELS:
+    if how == "levels":
         assert level is not None
         members = jnp.maximum(jnp.bincount(level, length=levels), 1)
         of_level = jnp.bincount(level, weights=size, length=levels) / members

@@ -35,9 +35,8 @@ from rlworldkit.ppo.ppo import UpdateStats
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop, compile_training, run_loops
 from rlworldkit.ppo.state import RunnerState, init_runner
 from rlworldkit.runs.console import working
-from rlworldkit.runs.result import Progress, TrainResult
-from rlworldkit.runs.run import Run
-from rlworldkit.runs.saved_config import BEGAN, began, now
+from rlworldkit.runs.folder import BEGAN, began, now
+from rlworldkit.runs.run import Progress, Run, TrainResult
 
 JAX = "jax"
 """Key of a run's settings that holds JAX's version and switches."""

@@ -1,24 +1,59 @@
-"""Outputs and clean end of one training run, whichever trainer runs it."""
+"""Outputs, result and clean end of one training run, whichever trainer runs it."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rich.console import Console
 
 from rlparity.errors import ParityError
 from rlparity.io.strict_json import json_text
 from rlworldkit.runs.console import ConsoleProgress
-from rlworldkit.runs.folder import CONFIG, CURVE, METRICS, METRICS_LINES, RECORDS, make_folder, move_aside
+from rlworldkit.runs.folder import (
+    CONFIG,
+    CURVE,
+    METRICS,
+    METRICS_LINES,
+    RECORDS,
+    make_folder,
+    move_aside,
+    read_saved_config,
+)
 from rlworldkit.runs.lock import LOCK, locked
 from rlworldkit.runs.retrying_writer import RetryingWriter
-from rlworldkit.runs.saved_config import read_saved_config
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Milestone, Sink, TensorBoardLog, read_csv
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.runs.wandb_run import Tracking, WandbRun
+
+
+class Progress(NamedTuple):
+    """Updates done, steps of all games, and seconds of training, compilation excluded."""
+
+    updates: int = 0
+    timesteps: int = 0
+    seconds: float = 0.0
+
+
+class TrainResult(NamedTuple):
+    """Result of a call that trains.
+
+    progress: that of the whole run. since: progress when this call began. files: those of the last save, the agent's
+    file last; empty without a folder or a complete update. params: the trained parameters, if JAX trained them.
+    """
+
+    progress: Progress
+    since: Progress
+    files: list[Path]
+    compile_seconds: float = 0.0
+    params: Any = None
+
+    @property
+    def has_trained(self) -> bool:
+        """Whether at least one update was complete."""
+        return self.progress.timesteps > self.since.timesteps
 
 
 class TrainingDiverged(ParityError):

@@ -16,11 +16,9 @@ from rlparity.core.prices import changed_prices
 from rlparity.errors import ParityError, UsageError
 from rlparity.io.atomic_write import write_whole
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
-from rlworldkit.runs.folder import CONFIG, METRICS
-from rlworldkit.runs.result import Progress, TrainResult
+from rlworldkit.runs.folder import CONFIG, METRICS, PRICES, read_saved_config, saved_prices
 from rlworldkit.runs.retrying_writer import reason
-from rlworldkit.runs.run import Run, TrainingDiverged
-from rlworldkit.runs.saved_config import PRICES, read_saved_config, saved_prices
+from rlworldkit.runs.run import Progress, Run, TrainingDiverged, TrainResult
 from rlworldkit.runs.sinks import read_csv
 from rlworldkit.sb3.callbacks import Checkpoints, EpisodeMetrics, Evaluations, ProgressAndStopCallback, RunWriter
 from rlworldkit.sb3.config import RATES, MaskablePPOConfig

@@ -12,8 +12,7 @@ from rich.console import Console
 from hackmatrix.score import MILESTONE
 from hackmatrix.training_config import MaskablePPOConfig
 from hackmatrix.world import WORLD
-from rlworldkit.runs.result import TrainResult
-from rlworldkit.runs.run import Run
+from rlworldkit.runs.run import Run, TrainResult
 from rlworldkit.sb3.training import train
 
 SHORT = MaskablePPOConfig(

@@ -7,7 +7,7 @@ import pytest
 from sb3_contrib import MaskablePPO
 
 from hackmatrix.cli.main import main
-from rlworldkit.runs.result import Progress, TrainResult
+from rlworldkit.runs.run import Progress, TrainResult
 from rlworldkit.sb3.config import MaskablePPOConfig
 from rlworldkit.sb3.models import model_content
 from tests.hackmatrix.conftest import CommandRefused

@@ -23,7 +23,7 @@ from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.networks import ActorCritic
 from rlworldkit.ppo.ppo import _env_step, update_epoch
 from rlworldkit.ppo.state import Transition
-from rlworldkit.runs.result import Progress, TrainResult
+from rlworldkit.runs.run import Progress, TrainResult
 from tests.hackmatrix.conftest import CommandRefused
 
 ENV = HackMatrixJaxEnv()

@@ -17,8 +17,7 @@ from rlworldkit.ppo.ppo import collect_rollout
 from rlworldkit.ppo.program import CompiledTraining, TrainFunction, compile_training, run_loops
 from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RunnerState, Transition, init_runner
-from rlworldkit.runs.result import Progress
-from rlworldkit.runs.run import Run
+from rlworldkit.runs.run import Progress, Run
 from rlworldkit.runs.stop import StopRequest
 
 from .orchards import Levelled, PackedOrchard

@@ -22,7 +22,7 @@ if __name__ == "__main__":
 
     from rlworldkit.ppo.checkpoints import Log, LoopState, read_checkpoint, restored, save_checkpoint
     from rlworldkit.ppo.program import compile_training
-    from rlworldkit.runs.result import Progress
+    from rlworldkit.runs.run import Progress
     from tests.rlworldkit.ppo.conftest import LEVELLED as config
     from tests.rlworldkit.ppo.conftest import run_training
     from tests.rlworldkit.ppo.orchards import Levelled

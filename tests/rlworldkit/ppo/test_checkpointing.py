@@ -42,9 +42,8 @@ from rlworldkit.ppo.program import CompiledTraining, TrainingLoop
 from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RunnerState, init_runner
 from rlworldkit.ppo.training import train
-from rlworldkit.runs.result import Progress
-from rlworldkit.runs.run import Run
-from rlworldkit.runs.saved_config import BEGAN
+from rlworldkit.runs.folder import BEGAN
+from rlworldkit.runs.run import Progress, Run
 
 from .conftest import SMALL, run_training
 from .orchards import PackedOrchard

@@ -21,8 +21,7 @@ from rlworldkit.ppo.ppo import LossStats, UpdateStats
 from rlworldkit.ppo.program import CompiledTraining, compile_training
 from rlworldkit.ppo.state import init_runner
 from rlworldkit.ppo.training import train
-from rlworldkit.runs.result import Progress
-from rlworldkit.runs.run import TrainingDiverged
+from rlworldkit.runs.run import Progress, TrainingDiverged
 from rlworldkit.runs.stop import StopRequest
 
 from .conftest import SMALL, run_training

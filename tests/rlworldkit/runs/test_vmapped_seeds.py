@@ -21,8 +21,7 @@ from rlworldkit.ppo.params import InitialParams
 from rlworldkit.ppo.program import TrainingLoop, make_train, run_loops
 from rlworldkit.ppo.state import init_runner
 from rlworldkit.ppo.training import train, train_together
-from rlworldkit.runs.result import TrainResult
-from rlworldkit.runs.run import Run, TrainingDiverged
+from rlworldkit.runs.run import Run, TrainingDiverged, TrainResult
 from rlworldkit.runs.sinks import read_csv
 from tests.rlworldkit.runs.conftest import SIZES, SMALL
 
