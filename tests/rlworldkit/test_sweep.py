@@ -1,16 +1,16 @@
 """Sweeps: what is searched and found, what goes on after a stop, and what is refused.
 
-Runs are those of a stand-in for the trainer, but for the long test's.
+A stand-in trains in this process, but in the long test.
 """
 
-import dataclasses
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import optuna
@@ -21,70 +21,74 @@ from orchard import WORLD
 from rlparity.core.prices import changed_prices, read_prices
 from rlparity.errors import INTERRUPTED_EXIT_CODE
 from rlworldkit.cli.app import main
+from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.program import Program
+from rlworldkit.runs.folder import METRICS
+from rlworldkit.runs.pool import RunTask
+from rlworldkit.runs.sinks import CsvLog, Metrics
 from rlworldkit.settings import from_file
 from rlworldkit.sweep.space import Sweep
 from rlworldkit.sweep.study import write_report
 
 ORCHARD = Path(__file__).resolve().parents[2] / "parity/rlparity/templates"
-TRAINER = """
-import math, signal, sys, tomllib
-from pathlib import Path
-from rlworldkit.runs.pool import parent_process
-
-signal.signal(signal.SIGINT, lambda *_: sys.exit(0))
-parent = parent_process()
-flags = dict(zip(sys.argv[2::2], sys.argv[3::2]))
-settings, prices = (tomllib.loads(Path(flags[flag]).read_text()) for flag in ("--config", "--prices"))
-folder = Path(flags["--checkpoint-dir"], flags.get("--run-name", ""))
-with Path("calls.txt").open("a") as calls:
-    calls.write(f"{folder} {'resumed' if '--resume' in flags else 'new'}\\n")
-seed = int(folder.name.removeprefix("seed-"))
-value = seed - abs(math.log10(settings["learning_rate"]) + 3)
-if settings["learning_rate"] > 0.5:
-    sys.exit("The loss is no longer a number.")
-if "--resume" not in flags and (folder / "metrics.csv").exists():
-    sys.exit("The folder already holds a run.")
-updates = settings["total_timesteps"] // 64
-is_waiting = Path("wait").exists()
-rows = [f"{n},{64 * n},{value - 9 * is_waiting}" for n in range(1, 1 + (updates // 2 if is_waiting else updates))]
-(folder / "metrics.csv").write_text("\\n".join(["update,timesteps,train/mean_episode_return", *rows, ""]))
-(folder / f"params_{len(rows)}.npz").touch()
-for n in range(1, 1 + len(rows)):
-    parent.report({"update": n, "timesteps": 64 * n, "train/mean_episode_return": value - 9 * is_waiting})
-if is_waiting:
-    signal.pause()
-"""
-STAND_IN = Program((WORLD,), module="trainer")
 HELD = "num_envs = 8\nnum_steps = 8\ntotal_timesteps = 640\nent_coef = 0.1\n"
 SEARCHED = "lr = { low = 1e-4, high = 1e-2, log = true }\n"
 RETURN = "train/mean_episode_return"
 
 
+def train_here(
+    tasks: Sequence[RunTask],
+    at_once: int,
+    *,
+    report: Callable[[Metrics, str], None],
+    ended: Callable[[str, object], None],
+    should_stop: Callable[[], bool],
+    environment: Mapping[str, str],
+) -> None:
+    """Train like ``train_many``; where there is a file "wait", runs seem bad, and wait half-way to be stopped."""
+    for name, folder, (module, command, *words), _ in tasks:
+        flags = dict(zip(words[::2], words[1::2], strict=True))
+        settings = from_file(TrainConfig, Path(flags["--config"]))
+        WORLD.with_prices(read_prices([], Path(flags["--prices"])))
+        assert (module, command) == ("orchard", "train")
+        is_resumed, is_waiting, updates = "--resume" in flags, Path("wait").exists(), settings["total_timesteps"] // 64
+        with Path("calls.txt").open("a") as calls:
+            calls.write(f"{folder} {'resumed' if is_resumed else 'new'}\n")
+        assert is_resumed or not folder.exists(), "the folder already holds a run"
+        folder.mkdir(parents=True, exist_ok=True)
+        value = int(folder.name.removeprefix("seed-")) - abs(math.log10(settings["learning_rate"]) + 3) - 9 * is_waiting
+        done = range(1, 1 + (updates // 2 if is_waiting else updates))
+        rows = [{"update": n, "timesteps": 64 * n, RETURN: value} for n in done]
+        CsvLog(folder / METRICS).write_all(rows)
+        (folder / f"params_{len(rows)}.npz").touch()
+        for row in rows:
+            report(row, name)
+        while is_waiting and not should_stop():
+            time.sleep(0.002)
+        ended(name, None)
+
+
 @pytest.fixture(autouse=True)
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ORCHARD), str(tmp_path)]))
-    monkeypatch.setattr(
-        "rlworldkit.cli.sweep.threads_of_a_share", lambda parts: {}
-    )  # of this process, for all that follow
+    monkeypatch.setattr("rlworldkit.cli.trials.train_many", train_here)
+    # which would be those of this process from here on
+    monkeypatch.setattr("rlworldkit.cli.sweep.threads_of_a_share", lambda parts: {})
     monkeypatch.setattr("rlworldkit.sweep.study.metric_names", lambda config, env: [RETURN])
-    monkeypatch.setattr("rlworldkit.runs.pool._POLL_SECONDS", 0.02)
 
     def without_pictures(sweep: Sweep, study: optuna.Study) -> tuple[dict[str, Path], list[str]]:
         return ({"--config": Path("best.toml")} if any(value is not None for value in values(study)) else {}), []
 
     monkeypatch.setattr("rlworldkit.sweep.study.write_report", without_pictures)
-    (tmp_path / "trainer.py").write_text(TRAINER)
 
 
 def write(options: str, settings: str = HELD + SEARCHED, prices: str = "") -> None:
     Path("s.toml").write_text(f"{options}\n[settings]\n{settings}\n[prices]\n{prices}\n")
 
 
-def sweep(*flags: str, program: Program = STAND_IN) -> optuna.Study:
+def sweep(*flags: str) -> optuna.Study:
     """The study that ``sweep s.toml`` leaves behind."""
-    main(program, ["sweep", "s.toml", *flags])
+    main(WORLD, ["sweep", "s.toml", *flags])
     return optuna.load_study(study_name="s", storage="sqlite:///sweeps/s/study.db")
 
 
@@ -105,7 +109,7 @@ def test_the_best_trial_is_a_file_of_settings_that_the_trainer_takes(
     study = sweep()
     best = max(study.trials, key=lambda trial: trial.value or -9.0)
     rate = best.params["learning_rate"]
-    settings = from_file(STAND_IN.train_config, Path("sweeps/s/best.toml"))
+    settings = from_file(TrainConfig, Path("sweeps/s/best.toml"))
     assert settings == {"num_envs": 8, "num_steps": 8, "total_timesteps": 640, "ent_coef": 0.1, "learning_rate": rate}
     assert len(study.trials) == 3
     assert all(0 <= 0.5 - (value or 9) <= 1 for value in values(study))  # the mean of seeds 0 and 1
@@ -137,7 +141,7 @@ def interrupted() -> None:
     Path("wait").touch()
     thread = threading.Thread(target=stop)
     thread.start()
-    assert main(STAND_IN, ["sweep", "s.toml"]) == INTERRUPTED_EXIT_CODE
+    assert main(WORLD, ["sweep", "s.toml"]) == INTERRUPTED_EXIT_CODE
     thread.join()
     Path("wait").unlink()
 
@@ -199,7 +203,7 @@ def test_prices_are_searched_in_whole_units_and_judged_in_those_of_the_game(
 def test_machines_that_share_a_storage_share_trials_and_budget(storage: str) -> None:
     write(f"steps = 1280\nat_once = 1\nstorage = '{storage}'")
     for folder, steps in (("here", 1280), ("there", 1920)):
-        assert main(STAND_IN, ["sweep", "s.toml", "--folder", folder, "--steps", str(steps)]) == 0
+        assert main(WORLD, ["sweep", "s.toml", "--folder", folder, "--steps", str(steps)]) == 0
     assert sorted(path.name for path in Path("here").glob("trial-*")) == ["trial-0", "trial-1"]
     assert [path.name for path in Path("there").glob("trial-*")] == ["trial-2"]
 
@@ -211,11 +215,11 @@ def test_machines_that_open_a_storage_together_share_it(monkeypatch: pytest.Monk
     def and_another(study: optuna.Study) -> object:
         found = attributes(study)
         monkeypatch.setattr(optuna.Study, "user_attrs", property(attributes))
-        assert main(STAND_IN, ["sweep", "s.toml", "--folder", "there"]) == 0
+        assert main(WORLD, ["sweep", "s.toml", "--folder", "there"]) == 0
         return found
 
     monkeypatch.setattr(optuna.Study, "user_attrs", property(and_another))
-    assert main(STAND_IN, ["sweep", "s.toml", "--folder", "here"]) == 0
+    assert main(WORLD, ["sweep", "s.toml", "--folder", "here"]) == 0
     assert [path.name for path in Path("there").glob("trial-*")] == ["trial-0"]
 
 
@@ -270,9 +274,9 @@ def test_a_study_of_another_sweep_is_left_alone(
     before, text = values(sweep()), Path("s.toml").read_text()
     capsys.readouterr()
     for changed, program, fault in (
-        (text.replace("1e-2", "2e-2"), STAND_IN, "differs in its search space"),
-        (text.replace("0.1", "0.2"), STAND_IN, "differs in its settings"),
-        (text, dataclasses.replace(STAND_IN, version="2.0"), "differs in its version"),
+        (text.replace("1e-2", "2e-2"), WORLD, "differs in its search space"),
+        (text.replace("0.1", "0.2"), WORLD, "differs in its settings"),
+        (text, Program((WORLD,), version="2.0"), "differs in its version"),
     ):
         Path("s.toml").write_text(changed)
         assert fault in refused("sweep", "s.toml", program=program)
@@ -281,7 +285,8 @@ def test_a_study_of_another_sweep_is_left_alone(
 
 
 @pytest.mark.long  # about a minute: a dozen processes that import JAX
-def test_no_finished_trial_is_lost_to_kill_9() -> None:
+def test_no_finished_trial_is_lost_to_kill_9(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ORCHARD))
     sizes = "hidden_dim = 8\nnum_layers = 1\nlog_interval = 1\nnum_minibatches = 2\n"
     held = HELD.replace("num_steps = 8", "num_steps = 80")  # so long that episodes end
     write("steps = 2560\nat_once = 1\npruner = 'none'", held + SEARCHED + sizes)

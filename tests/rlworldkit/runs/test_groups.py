@@ -10,8 +10,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from unittest.mock import Mock
 
+import jax
 import numpy as np
 import pytest
 from orchard import WORLD
@@ -23,7 +24,8 @@ from rlworldkit.evaluation.comparison import ScoredRun, compared
 from rlworldkit.ppo.params import load_params
 from rlworldkit.program import Program
 from rlworldkit.runs.live_page import LivePage
-from rlworldkit.runs.pool import RunTask, train_many
+from rlworldkit.runs.pool import Parent, RunTask, train_many
+from rlworldkit.runs.sinks import Metrics
 from tests.rlworldkit.runs.conftest import SIZES, SMALL
 
 ORCHARD = Path(__file__).resolve().parents[3] / "parity/rlparity/templates"
@@ -102,10 +104,18 @@ def test_runs_end_when_the_process_that_started_them_is_killed() -> None:
     assert not Path("/proc", child).exists()
 
 
-def train_first(tasks: Sequence[RunTask], *rest: Any, **options: Any) -> list[object]:  # noqa: ANN401 - of train_many
-    """Make the first of some runs in a process of its own, and the others here, where their program is compiled."""
-    results = train_many(tasks[:1], *rest, **options)
-    return results + [main(WORLD, list(task.words[1:])) or None for task in tasks[1:]]
+def train_here(
+    tasks: Sequence[RunTask], at_once: int, *, report: Callable[[Metrics, str], None], **options: object
+) -> list[object]:
+    """Train like ``train_many``, but in this process, where the program is compiled."""
+    results = []
+    for name, _, (_, *words), _ in tasks:
+        parent = Mock(Parent, report=lambda row, name=name: report(row, name))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rlworldkit.cli.train.parent_process", lambda parent=parent: parent)
+            assert main(WORLD, words) == 0
+        results.append(parent.finish.call_args.args[0])
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +124,7 @@ def group(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     variants = ["--seed=3", "--seeds=1", "--variant", "cheap=step=-0.5", "--variant", "own"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(ORCHARD))
-        patch.setattr("rlworldkit.cli.seeds.train_many", train_first)
+        patch.setattr("rlworldkit.cli.seeds.train_many", train_here)
         assert main(WORLD, ["train", *FLAGS, *variants, "--run-name=group", f"--checkpoint-dir={folder}"]) == 0
     return folder / "group"
 
@@ -127,16 +136,13 @@ def test_each_run_has_its_folder_and_the_group_a_picture(group: Path) -> None:
 
 
 @pytest.mark.long
-def test_a_run_is_bit_for_bit_that_of_its_seed_alone(group: Path) -> None:
-    # in a process of its own: in this one JAX may have begun with other settings of its compiler
-    words = ["train", *FLAGS, "--seed=3", "--price=step=-0.5", "--run-name=alone"]
-    subprocess.run([sys.executable, "-m", "orchard", *words], check=True)
-    alone, beside = (
-        load_params(folder / "params_2.npz") for folder in (Path("checkpoints/alone"), group / "cheap" / "seed-3")
-    )
-    for layer, weights in alone["params"].items():
-        for part, values in weights.items():
-            assert np.array_equal(values, beside["params"][layer][part])
+def test_a_run_is_bit_for_bit_that_of_its_seed_alone() -> None:
+    """In processes of their own: in this one JAX may have begun with other settings of its compiler."""
+    train = [sys.executable, "-m", "orchard", "train", *FLAGS, "--seed=3"]
+    subprocess.run([*train, "--price=step=-0.5", "--run-name=alone"], check=True)
+    subprocess.run([*train, "--seeds=1", "--variant=cheap=step=-0.5", "--run-name=group"], check=True)
+    alone, beside = (load_params(Path("checkpoints", name, "params_2.npz")) for name in ("alone", "group/cheap/seed-3"))
+    jax.tree.map(np.testing.assert_array_equal, alone, beside)
 
 
 def test_runs_that_are_there_are_not_overwritten(group: Path, refused: Callable[..., str]) -> None:
