@@ -145,14 +145,15 @@ class ExploreSource(DirectedSource):
     def _mutate(self, entry: CorpusEntry) -> State:
         """Mutate an entry's start one to four times: a seed, a field of another entry, a number, flag or shorter list.
 
-        Numbers stay within the range that earlier starts had at that place, so that the state remains plausible.
+        Numbers stay within the range that earlier starts had at that place, so that the state remains plausible. A seed
+        is found in the state, and changed, only if it has more than 32 bits.
         """
         state: State = json_copy(entry.start)
         others = list(self._corpus.values())
         for _ in range(1 + self._below(4)):
             places = list(_places(state))
             kind = self._own.random()
-            if kind < 0.3:
+            if kind < 0.3 and entry.seed > _WORD:  # a small number in a state may be anything else
                 state = _reseeded(state, entry.seed, int(self._own.integers(2**64, dtype=np.uint64)) % self._seeds)
             elif kind < 0.6:
                 other = others[self._below(len(others))].start
@@ -239,6 +240,6 @@ def _reseeded(value: Any, old: int, new: int) -> Any:  # noqa: ANN401 - a JSON v
     if isinstance(value, dict):
         return {key: _reseeded(inner, old, new) for key, inner in value.items()}
     if isinstance(value, list):
-        is_seed = old > _WORD and value == [old & _WORD, old >> 32]
+        is_seed = value == [old & _WORD, old >> 32]
         return [new & _WORD, new >> 32] if is_seed else [_reseeded(inner, old, new) for inner in value]
-    return new if type(value) is int and value == old > _WORD else value
+    return new if type(value) is int and value == old else value
