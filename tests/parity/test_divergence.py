@@ -53,12 +53,14 @@ def test_a_signature_is_that_of_the_fault_whatever_the_seed_the_folder_and_the_g
 
 
 def test_a_part_of_the_state_has_one_signature_whichever_entity_or_number_of_it_differs() -> None:
-    def of(field: str) -> str:
-        trace = Trace("orchard", ("plain", "other"), Case((), seed=0), (Difference(field, 1, 2),))
+    def of(field: str, *actions: int) -> str:
+        trace = Trace("orchard", ("plain", "other"), Case(actions, seed=0), (Difference(field, 1, 2),))
         return signature(Report(WORLD, trace, (), ()))
 
-    assert of("state.player.row") == of("state.player.column") != of("state.wasp.row")
-    assert of("state.enemies[0].hp") == of("state.enemies[1].row") != of("components[sting]") != of("components[step]")
+    assert of("state.player.row", 0) == of("state.player.column", 1) != of("state.wasp.row", 0)
+    assert of("state.enemies[0].hp", 0) == of("state.enemies[1].row", 0)
+    assert of("components[sting]", 0) != of("components[step]", 0)
+    assert of("state.player.row") == of("state.wasp.row") != of("observation[0]"), "a start differs as a whole"
 
 
 def test_a_divergence_says_what_differs_where_and_after_what(tmp_path: Path) -> None:

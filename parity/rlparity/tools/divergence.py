@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rlparity.core.compare import STATE, Difference
-from rlparity.core.trace import Action
+from rlparity.core.trace import RESTART, Action
 from rlparity.engines.tape import TAPE
 from rlparity.io.documents import document_value
 from rlparity.io.strict_json import json_text
@@ -50,7 +50,7 @@ class DivergenceDocument:
     game: its number. step: the number of actions after which it differs. fields: all fields that differ. The fields
     below describe the shrunk game: the first of ``alike`` games with the same last action and differing places.
 
-    signature: hash of the phase and the part of the state that differ first; one fault has the same from most seeds.
+    signature: hash of the phase and the part of the state that differ first; few faults have several.
     headline: one sentence. start: a seed or a state. differences: the likeliest cause first. left_out: counts of what
     only the trace holds. phase: where in the step the engines part. rules, rule_texts: rules that fired in the last
     step. suspects: rules that fire, whatever the last action, just where the engines differ. trace, report: files.
@@ -135,13 +135,15 @@ def signature(report: Report) -> str:
     """Hash the world, the engines' names without places, the phase in which they part, and the family that differs.
 
     The family is that of the first difference in the phase, else of the likeliest cause. Entity, cell and number are
-    left out, and so are further differences, since they depend on the game that was found. Faults that first show in
-    the same phase and part of the state share a signature.
+    left out, and so are further differences and the part of a state that differs at a start, since they depend on the
+    game that was found. Faults that first show in the same phase and part of the state share a signature; a fault that
+    first shows in several phases or parts has one for each.
     """
     parting, trace = report.parting, report.trace
     engines = ["tape" if name.startswith(TAPE) else name.partition(PLACE)[0] for name in trace.engines]
     first = (parting.differences or by_likelihood(report))[0]
-    about = report.world.name, *engines, parting.phase, family_of(first)
+    is_start = trace.case.actions[-1:] in ((), (RESTART,))
+    about = report.world.name, *engines, parting.phase, first.family if is_start else family_of(first)
     return hashlib.sha256(json_text(about).encode()).hexdigest()[:16]
 
 
