@@ -121,7 +121,7 @@ def test_a_call_plays_with_the_code_as_it_was_edited(agent: Agent, folder: Path)
     for port in ("restless", "planes"):
         (folder / "ported.py").write_text(f'print("{{\\nhello")\n{PORT.format(port=port)}')
         verdicts.append(agent.call("run", *PORTED, "--games", "8", "--steps", "40", "--no-report")["verdict"])
-        assert agent.call("debug", *PORTED)["step"] == 0  # what is printed is no part of it
+    assert agent.call("debug", *PORTED)["step"] == 0  # what is printed is no part of it
     assert verdicts[0] == "DIVERGENT"
     assert verdicts[1] in ("LIMITED", "PASS")
 

@@ -55,7 +55,7 @@ def mutant(name: str, old: str, new: str) -> Mutant:
 
 def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     sources = {path: path.read_bytes() for path in (BENCH.source / "orchard").glob("*.py")}
-    ran = rlparity("mutants", "--steps", "60", "--games", "16", "--json", "--jobs", "2")
+    ran = rlparity("mutants", "--steps", "60", "--games", "16", "--json", "--jobs", "1")
     answer = ran.json
     assert (ran.code, answer["survivors"]) == (1, ["no-op"])
     assert (answer["caught"], answer["judged"], answer["share"]) == (1, 2, 0.5)

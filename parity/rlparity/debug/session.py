@@ -188,7 +188,6 @@ class Session(GameView, Closable):
         state = self.state()
         put_in(state, keys[1:], value)
         path, text = path_text(keys), value_text(value)
-
         try:
             edited = self._begun(self._from_here(state, f"{path} = {text}"))
         except StateRefused as error:
@@ -204,7 +203,9 @@ class Session(GameView, Closable):
 
     def switch(self, number: int) -> None:
         """Go to a fork, at its own current step. Raises UsageError where there is no fork of this number."""
-        self.current = self._fork(number)
+        if not 0 <= number < len(self.forks):
+            raise UsageError(f"there is no fork {number}: the forks are 0 to {len(self.forks) - 1}.")
+        self.current = self.forks[number]
 
     def _choose(self, source: Source) -> Action:
         """Choose the agent's action, or a random valid one; the draw depends on the seed and the step alone."""
@@ -251,11 +252,6 @@ class Session(GameView, Closable):
         self.forks.append(fork)
         self.current = fork
         return fork
-
-    def _fork(self, number: int) -> Fork:
-        if not 0 <= number < len(self.forks):
-            raise UsageError(f"there is no fork {number}: the forks are 0 to {len(self.forks) - 1}.")
-        return self.forks[number]
 
 
 def _checked_seed(world: World, seed: int) -> int:
