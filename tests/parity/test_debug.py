@@ -1,7 +1,5 @@
 """The debugger's session: it stops at conditions, goes back exactly, edits, forks and saves."""
 
-from __future__ import annotations
-
 import json
 import runpy
 from collections.abc import Callable, Sequence

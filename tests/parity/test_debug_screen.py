@@ -1,7 +1,5 @@
 """The debugger's screen, driven by keys, and its command."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import runpy

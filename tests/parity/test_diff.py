@@ -1,7 +1,5 @@
 """``rlparity diff``: every kind of difference is found, counted, made small and reported, and nothing else is."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A divergence as JSON: what differs and where, its signature, and the commands to run next."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from dataclasses import replace

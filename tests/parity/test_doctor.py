@@ -1,7 +1,5 @@
 """``rlparity doctor``: one line for each check, and a code that says whether anything needed is broken."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

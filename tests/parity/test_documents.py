@@ -1,7 +1,5 @@
 """What programs and agents read: documents, which ``command_line.run`` holds to their schemas, and the skill."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

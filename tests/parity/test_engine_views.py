@@ -1,7 +1,5 @@
 """The public views of an engine: one game, and a batch that restarts what ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Golden episodes: a reward change shows with its transitions, and is accepted only when the engines agree."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``rlparity mcp``, as the official client of the protocol drives it through a process's standard streams."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

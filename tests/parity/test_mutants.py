@@ -1,7 +1,5 @@
 """Mutants, of a table and machine-made: faults are caught, harmless edits survive, and only the copies are touched."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command ``rlparity``: what it prints and writes, and how it ends."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -1,7 +1,5 @@
 """The pytest plugin: tests of ``[tool.rlparity]``, as whoever types ``pytest`` in a project sees them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

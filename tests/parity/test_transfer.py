@@ -1,7 +1,5 @@
 """Transfer: whether policies do as well on a second engine, shown by equivalence tests."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Verdicts: every way of comparing nothing, or the wrong thing, that was found, with what a run says of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
