@@ -1,9 +1,10 @@
 """Translator of a one-game jaxpr to C: values, arrays in memory, and loops over their elements."""
 
+import math
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import jax
@@ -11,10 +12,10 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 from numpy.typing import NDArray
 
-TYPES = {
-    "bool": "u8",
-    **{f"{sign}int{bits}": f"{sign or 'i'}{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
-    "float32": "f32",
+_TYPES = {
+    np.dtype(np.bool_): "u8",
+    **{np.dtype(f"{sign}int{bits}"): f"{sign or 'i'}{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    np.dtype(np.float32): "f32",
 }
 """C types by dtype. A bool is a byte of 0 or 1."""
 _UNROLLED = 16
@@ -34,9 +35,9 @@ class Untranslatable(Exception):
 
 def ctype(dtype: Any) -> str:
     """Return the C type of a dtype; raises Untranslatable if there is none."""
-    if dtype.name not in TYPES:
+    if dtype not in _TYPES:
         raise Untranslatable(f"dtype {dtype.name}")
-    return TYPES[dtype.name]
+    return _TYPES[dtype]
 
 
 def literal(value: Any, dtype: Any) -> str:
@@ -63,7 +64,7 @@ class Value:
     @classmethod
     def of(cls, dtype: Any, text: str, shape: Sequence[int] = ()) -> Self:
         """Make an array whose element i lies at position i, if the elements do not share the expression."""
-        index = np.arange(int(np.prod(shape)))
+        index = np.arange(math.prod(shape))
         return cls(dtype, index, text).at(index.reshape(shape))
 
     @property
@@ -88,12 +89,11 @@ class Value:
 
     def at(self, index: Index) -> Self:
         """Select or reshape elements by their positions; a single one becomes an expression."""
-        text = self.text.format(index.item()) if index.size == 1 else self.text
-        return replace(self, index=index, text=text)
+        return type(self)(self.dtype, index, self.text.format(index.item()) if index.size == 1 else self.text)
 
     def broadcast(self, shape: Sequence[int]) -> Self:
         """Repeat elements along axes of size 1 and new leading axes."""
-        return self.at(np.broadcast_to(self.index, shape))
+        return self if self.shape == shape else self.at(np.broadcast_to(self.index, shape))
 
 
 @dataclass
@@ -176,7 +176,7 @@ class Translator:
 
     def array(self, like: Any) -> Value:
         """Declare an array with the dtype and shape of ``like``, not set yet, or a variable if it has one element."""
-        size = int(np.prod(like.shape))
+        size = math.prod(like.shape)
         name = self.name("v" if size == 1 else "a")
         self.add(f"{ctype(like.dtype)} {name}{f'[{size}]' if size != 1 else ''};")
         return Value.of(like.dtype, name if size == 1 else name + "[{}]", like.shape)
