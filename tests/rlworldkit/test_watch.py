@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,6 @@ from rlworldkit.show.watch.controls import Controls
 from rlworldkit.show.watch.frames import frames
 
 MOST_STEPS, GAMES = 80, 3
-
-
-@pytest.fixture
-def episodes() -> Iterator[Episodes]:
-    with contextlib.closing(Episodes(WORLD, 1, engine="plain", max_episode_steps=MOST_STEPS)) as opened:
-        yield opened
 
 
 def last_valid(*seen: NDArray[Any]) -> NDArray[np.int32]:

@@ -25,8 +25,8 @@ from rlworldkit.jax.env import JaxEnv, StepOutput
 from tests.rlworldkit.foreign.purejaxrl_ppo import CONFIG, make_train
 
 WORLD = OrchardJaxEnv()
-NUM_GAMES = 64
-NUM_STEPS = 48
+NUM_GAMES = 32
+NUM_STEPS = 30
 LIMIT = 5
 
 
