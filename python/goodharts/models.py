@@ -25,8 +25,7 @@ from rlparity.io.atomic_write import replacing
 from rlparity.io.console import typed_command
 from rlparity.io.safe_read import MIB, Unreadable, is_object, read_bytes, read_zip, refused
 from rlparity.spaces import is_count
-from rlworldkit.agents.agent import Agent
-from rlworldkit.agents.choice import Masks
+from rlworldkit.agents.agent import Agent, Masks
 from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.runs.folder import PRICES
 

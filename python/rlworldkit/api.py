@@ -11,7 +11,7 @@ from rlparity.core.prices import changed_prices
 from rlparity.engines.registry import load_world
 from rlparity.errors import UsageError
 from rlparity.io.console import open_console
-from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
+from rlworldkit.agents.agent import DRAWN, LIKELIEST, Choice
 from rlworldkit.extras import install_package
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors

@@ -14,8 +14,7 @@ from goodharts.evaluation.report import LIFE, EvaluationResult, Lives, figures
 from goodharts.models import Model, write_model
 from goodharts.rules import DEFAULT_MODE, MODES
 from goodharts.torch_networks import ActorCritic
-from rlworldkit.agents.agent import agent_of_logits, uniform
-from rlworldkit.agents.choice import DEFAULT, Choice
+from rlworldkit.agents.agent import DEFAULT, Choice, agent_of_logits, uniform
 from rlworldkit.agents.reader import RANDOM
 
 SMALL = Config().over({"evaluation": {"games": 12, "steps": 40}}, "a test")

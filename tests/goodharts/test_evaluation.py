@@ -24,8 +24,7 @@ from goodharts.evaluation.report import FIGURES, EvaluationResult, Lives, as_jso
 from goodharts.models import numbers_of, write_model
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
-from rlworldkit.agents.agent import AgentPlayer, Player, agent_of_logits, uniform
-from rlworldkit.agents.choice import LIKELIEST, Choice, Lookahead
+from rlworldkit.agents.agent import LIKELIEST, AgentPlayer, Choice, Lookahead, Player, agent_of_logits, uniform
 
 # What lives say together
 

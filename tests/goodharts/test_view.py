@@ -20,8 +20,7 @@ from goodharts.torch_networks import Inputs
 from goodharts.world import WORLDS, game_seeds
 from rlparity.core.trace import Case, Trace, write_trace
 from rlparity.errors import UsageError
-from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.choice import LIKELIEST, Choice
+from rlworldkit.agents.agent import LIKELIEST, AgentPlayer, Choice
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.show.watch.frames import frames

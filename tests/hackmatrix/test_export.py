@@ -14,8 +14,7 @@ from hackmatrix import rules
 from hackmatrix.cli.main import main
 from hackmatrix.networks import NETWORKS
 from hackmatrix.world import WORLD
-from rlworldkit.agents.agent import AgentPlayer, Player
-from rlworldkit.agents.choice import LIKELIEST, Choice
+from rlworldkit.agents.agent import LIKELIEST, AgentPlayer, Choice, Player
 from rlworldkit.agents.onnx_policy import onnx_metadata
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.evaluation.play import play_episodes

@@ -22,8 +22,7 @@ from hackmatrix.train_config import CONV
 from hackmatrix.world import WORLD
 from rlparity.cli.main import main as rlparity
 from rlparity.errors import ParityError
-from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.choice import likeliest
+from rlworldkit.agents.agent import AgentPlayer, likeliest
 from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.agents.reader import agent_files, first_agent, read_agent
 from rlworldkit.agents.search import discount_of

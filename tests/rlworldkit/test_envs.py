@@ -18,8 +18,7 @@ from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_suppo
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from rlparity import BatchStep, EngineError, EngineOptions, UsageError, World
-from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.choice import Choice
+from rlworldkit.agents.agent import AgentPlayer, Choice
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.envs.gym_env import WorldEnv
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv

@@ -18,8 +18,7 @@ from orchard.env import OrchardJaxEnv
 from orchard.in_jax import CELLS, PICK, REST, Orchard
 
 from rlparity import EngineError, ParityError, World
-from rlworldkit.agents.agent import Player
-from rlworldkit.agents.choice import Choice, Lookahead
+from rlworldkit.agents.agent import Choice, Lookahead, Player
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.agents.search import (
     LANES,

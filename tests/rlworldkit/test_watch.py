@@ -15,8 +15,7 @@ from PIL import Image
 from written_page import episode_data, page_data
 
 from rlparity.core.trace import read_trace
-from rlworldkit.agents.agent import AgentPlayer, Player
-from rlworldkit.agents.choice import DRAWN, LIKELIEST, Choice
+from rlworldkit.agents.agent import DRAWN, LIKELIEST, AgentPlayer, Choice, Player
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.cli.app import main
 from rlworldkit.envs.episodes import Episodes

@@ -27,8 +27,7 @@ from goodharts.rules import VERSION, Mode
 from goodharts.world import evaluation_world, game_seeds
 from rlparity import World
 from rlparity.core.prices import prices_text
-from rlworldkit.agents.agent import Agent, AgentPlayer, Player
-from rlworldkit.agents.choice import DEFAULT, DRAWN, LIKELIEST, Choice
+from rlworldkit.agents.agent import DEFAULT, DRAWN, LIKELIEST, Agent, AgentPlayer, Choice, Player
 from rlworldkit.agents.reader import RANDOM
 from rlworldkit.envs.episodes import Episodes
 

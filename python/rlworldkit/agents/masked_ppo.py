@@ -11,8 +11,7 @@ from torch import nn
 
 from rlparity import World
 from rlparity.errors import UsageError
-from rlworldkit.agents.agent import Agent
-from rlworldkit.agents.choice import Masks
+from rlworldkit.agents.agent import Agent, Masks
 from rlworldkit.agents.numpy_network import Floats, NumpyNetwork
 from rlworldkit.envs.spaces import action_space, observation_space
 from rlworldkit.ppo.config import Activation

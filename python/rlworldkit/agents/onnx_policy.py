@@ -12,7 +12,7 @@ import numpy as np
 from rlparity import World
 from rlparity.errors import UsageError, quoted
 from rlparity.io.safe_read import MIB, Unreadable, is_object, json_of, read_bytes, refused
-from rlworldkit.agents.choice import Masks
+from rlworldkit.agents.agent import Masks
 from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.agents.onnx_process import OnnxProcess
 from rlworldkit.runs.folder import read_saved_config

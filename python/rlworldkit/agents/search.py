@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from rlparity import EngineError, UsageError, World
 from rlparity.io.arguments import SHARE
 from rlparity.threefry import seed_pairs
-from rlworldkit.agents.agent import Agent, Player
-from rlworldkit.agents.choice import Choice, Masks
+from rlworldkit.agents.agent import Agent, Choice, Masks, Player
 from rlworldkit.jax.batching import where_wanted
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.env import Compact, JaxEnv, State

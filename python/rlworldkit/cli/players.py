@@ -14,8 +14,7 @@ from rlparity.core.prices import add_price_flags, changed_prices, prices_note
 from rlparity.errors import EngineMissing, UsageError
 from rlparity.io.arguments import SEED, STEPS, IntRange, Parser
 from rlparity.io.console import counted, open_console
-from rlworldkit.agents.agent import Agent, AgentPlayer
-from rlworldkit.agents.choice import DRAWN, LIKELIEST, LOOKAHEAD, Choice
+from rlworldkit.agents.agent import DRAWN, LIKELIEST, LOOKAHEAD, Agent, AgentPlayer, Choice
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.jax.engine_backend import add_backend_flag, jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache

@@ -17,8 +17,7 @@ from hackmatrix.rules import ACTIONS, COMPONENTS, EVENTS
 from hackmatrix.score import SCORE
 from hackmatrix.world import WORLD
 from rlparity.threefry import seed_pairs
-from rlworldkit.agents.agent import AgentPlayer, Player
-from rlworldkit.agents.choice import Choice, drawn, likeliest, probabilities
+from rlworldkit.agents.agent import AgentPlayer, Choice, Player, drawn, likeliest, probabilities
 from rlworldkit.agents.reader import read_agent
 from rlworldkit.evaluation.play import _ActionCounts, ending_of, play_episodes
 from rlworldkit.evaluation.report import as_json, share, summary

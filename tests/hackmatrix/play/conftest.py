@@ -9,8 +9,7 @@ import pytest
 from hackmatrix.prices import PRICES
 from hackmatrix.rules import COMPONENT_UNIT, NUM_ACTIONS
 from hackmatrix.world import WORLD
-from rlworldkit.agents.agent import Agent, AgentPlayer
-from rlworldkit.agents.choice import LIKELIEST, Choice
+from rlworldkit.agents.agent import LIKELIEST, Agent, AgentPlayer, Choice
 from rlworldkit.show.play.game import PlayEngine, signed
 from rlworldkit.show.play.session import PlaySession
 

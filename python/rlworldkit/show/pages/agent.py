@@ -8,8 +8,7 @@ from pathlib import Path
 from rlparity import World
 from rlparity.viewer.page import Page, PageDecision, PageEpisode, PageStep
 from rlparity.viewer.write import write_page
-from rlworldkit.agents.agent import AgentPlayer
-from rlworldkit.agents.choice import LIKELIEST
+from rlworldkit.agents.agent import LIKELIEST, AgentPlayer
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.render.show import show_of
 from rlworldkit.show.watch.frames import Frame, frames

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from rlparity import State, World
 from rlparity.engine import Array, Slots, consecutive_seeds
-from rlworldkit.agents.agent import Agent, AgentPlayer
-from rlworldkit.agents.choice import Masks, probabilities
+from rlworldkit.agents.agent import Agent, AgentPlayer, Masks, probabilities
 from rlworldkit.agents.numpy_network import Floats
 from rlworldkit.envs.episodes import Episodes
 from rlworldkit.evaluation.play import ending_of
