@@ -6,9 +6,8 @@ from numpy.typing import NDArray
 from goodharts.render.board import FOOD_COLOUR, POISON_COLOUR, Cells, around, grid_of
 from goodharts.rules import EMPTY, FOOD, REACH, SIZE
 from rlparity import State
-from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, FLOOR, GROUND, LINE, MUTED, TEXT
-from rlworldkit.render.pen import Pen, Point, pixels
+from rlworldkit.render.pen import Pen, Point, pixels, pygame
 
 WIDTH, HEIGHT = 900, 560
 """Pixels of every picture."""

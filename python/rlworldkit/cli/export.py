@@ -11,7 +11,7 @@ from rlparity.io.safe_read import MIB, Unreadable, read_bytes
 from rlworldkit.agents.reader import agents_text, read_agent
 from rlworldkit.cli import players
 from rlworldkit.cli.outputs import OUTPUT, write_output
-from rlworldkit.export.policy import FORMATS, ONNX, exported
+from rlworldkit.export.policy import FORMATS, ONNX, exported, model_card
 from rlworldkit.program import Program
 from rlworldkit.runs.folder import CURVE
 from rlworldkit.score import score_of
@@ -30,7 +30,6 @@ def main(program: Program, argv: Sequence[str]) -> int:
     for path in (output, card, picture):
         check_output(path, streams=True)
     # Imported only now, so that a mistaken command line fails at once.
-    from rlworldkit.export.card import model_card
     from rlworldkit.show.pages.run import curves
 
     world = program.world_of(args.mode, args.agent)

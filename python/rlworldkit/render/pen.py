@@ -1,15 +1,22 @@
-"""Pen for off-screen pictures with smooth edges."""
+"""Pen for off-screen pictures with smooth edges, and pygame, which it draws with, without its greeting."""
 
 import math
+import os
 from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rlparity import ParityError
 from rlparity.io.console import encodable
-from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import Colour
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+try:
+    import pygame as pygame
+except ImportError:
+    raise ParityError("Pictures need pygame: run `pip install pygame`.") from None
 
 Point = tuple[float, float]
 

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from rlparity.errors import ParityError
 from rlparity.io.console import encodable
-from rlworldkit.render._pygame import pygame
 from rlworldkit.render.display import NO_DISPLAY
-from rlworldkit.render.pen import surface_of
+from rlworldkit.render.pen import pygame, surface_of
 
 _LOGGER = logging.getLogger("rlworldkit")
 

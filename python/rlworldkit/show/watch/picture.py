@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from rlparity import State, World
 from rlworldkit.agents.agent import Agent
 from rlworldkit.agents.numpy_network import Floats
-from rlworldkit.render._pygame import pygame
 from rlworldkit.render.colours import AGENT, BAD, GOOD, GROUND, MUTED, OFF, TEXT
 from rlworldkit.render.display import require_display
 from rlworldkit.render.film import PICTURE, film, last_picture
-from rlworldkit.render.pen import Pen, pixels, surface_of
+from rlworldkit.render.pen import Pen, pixels, pygame, surface_of
 from rlworldkit.render.show import picture_of, show_of
 from rlworldkit.render.window import Window
 from rlworldkit.show.watch.controls import KEYS, Controls
