@@ -3,7 +3,6 @@
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +73,8 @@ class Model:
         """Return the critic's values of complete states, on the CPU: (n,)."""
         codes = np.stack([around(state, REACH) for state in states]).reshape(len(states), -1)
         counts = torch.tensor([(state["foodCount"], state["poisonCount"]) for state in states])
-        return self.policy.cpu()(*self._inputs(torch.from_numpy(codes), counts))[1].numpy()
+        inputs = Inputs(MODES[self.mode], numbers_of(self.config), self.policy.config.privileged, torch.device("cpu"))
+        return self.policy.cpu()(*inputs(torch.from_numpy(codes), counts))[1].numpy()
 
     def network(self) -> NumpyNetwork:
         """The network in NumPy, with parameters named as in rlworldkit's trainer."""
@@ -93,11 +93,6 @@ class Model:
         numbers_of(self.config)
         values_in = self.values_in if self.policy.config.privileged else None
         return Agent(self, path, self.network, self.settings, values_in, self.layers)
-
-    @cached_property
-    def _inputs(self) -> Inputs:
-        numbers = numbers_of(self.config)
-        return Inputs(MODES[self.mode], numbers, self.policy.config.privileged, torch.device("cpu"))
 
     def _seen(self, observations: Floats) -> torch.Tensor:
         # a copy: engines may overwrite their arrays

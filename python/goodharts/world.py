@@ -26,7 +26,7 @@ from rlworldkit.jax.xla import enable_compilation_cache, for_mutants, traced_pro
 
 _PACKAGE = Path(__file__).resolve().parent
 _MOST_PRICE = 10**8
-"""Largest price, a reward of 1,000, in hundred-thousandths."""
+"""Largest price, a reward of 1,000, in hundred-thousandths: sums fit an int32, and with shaping are below 4 · 10⁸."""
 _KEYS_EVENT = np.uint32(2**32 - 1)
 """The event whose draws are the keys of a run's games (G10)."""
 
@@ -82,12 +82,6 @@ def _with_source(copy: Path) -> Mapping[str, str]:
     return {"PYTHONPATH": str(copy), "OMP_NUM_THREADS": "1", **for_mutants(copy)}
 
 
-def _prices(mode: Mode) -> tuple[Price, ...]:
-    """The prices of a mode, in ranges whose sum always fits an int32: with shaping it is less than 4 · 10⁸."""
-    own = PRICES[mode.rewarded_for]
-    return tuple(Price(name, default, -_MOST_PRICE, _MOST_PRICE) for name, default in own._asdict().items())
-
-
 def _accepted(mode: Mode, *, is_mortal: bool) -> tuple[str, ...]:
     """Limitations that comparisons of a mode at its default prices always have (``World.accept``)."""
     free = ("component shaping is always 0",) if mode.rewarded_for == "interest" else ()
@@ -96,6 +90,7 @@ def _accepted(mode: Mode, *, is_mortal: bool) -> tuple[str, ...]:
 
 
 def _world(mode: Mode) -> World:
+    own = PRICES[mode.rewarded_for]
     return World(
         name=f"goodharts-{mode.name}",
         engines={"torch": partial(open_torch, mode), "jax": partial(open_jax, mode)},
@@ -120,7 +115,7 @@ def _world(mode: Mode) -> World:
         events=rules.EVENTS,
         counted_events=rules.EVENTS[:2],
         component_unit=rules.COMPONENT_UNIT,
-        prices=_prices(mode),
+        prices=tuple(Price(name, default, -_MOST_PRICE, _MOST_PRICE) for name, default in own._asdict().items()),
         observation_label=observation_label(mode),
         marks=rules.marks_of(mode),
         accept=_accepted(mode, is_mortal=mode.is_mortal),

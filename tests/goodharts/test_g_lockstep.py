@@ -16,23 +16,18 @@ from rlparity import EngineOptions
 from rlparity.testing import assert_lockstep
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
-READ = [pytest.param(mode, READING, marks=pytest.mark.long if mode in SIMILAR else ()) for mode in MODES]
+READ = [pytest.param(mode, marks=pytest.mark.long if mode in SIMILAR else ()) for mode in MODES]
+"""Modes to compare with the reading; [tool.rlparity] in pyproject.toml compares two modes with JAX in every run."""
 
 
-COMPILED = [pytest.param(mode, JAX, marks=pytest.mark.long) for mode in MODES]
-"""Most of the time goes into compiling: two modes are compared in every run, by [tool.rlparity] in pyproject.toml."""
+@pytest.mark.parametrize("mode", READ)
+def test_a_directed_run_is_identical_and_hits_every_mark(mode: str) -> None:
+    assert_lockstep(PAIRED[mode], READING, source="directed", games=24, steps=40, seed=1, coverage=())
 
 
-@pytest.mark.parametrize(("mode", "pair"), [*READ, *COMPILED])
-def test_a_directed_run_is_identical_and_hits_every_mark(mode: str, pair: tuple[str, str]) -> None:
-    assert_lockstep(PAIRED[mode], pair, source="directed", games=24, steps=40, seed=1, coverage=())
-
-
-@pytest.mark.parametrize(("mode", "pair"), [*READ, *COMPILED])
-def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next(
-    mode: str, pair: tuple[str, str]
-) -> None:
-    outcome = assert_lockstep(PAIRED[mode], pair, games=6, steps=120, seed=9, auto_reset=True)
+@pytest.mark.parametrize("mode", READ)
+def test_games_from_their_start_are_identical_where_each_is_followed_by_the_next(mode: str) -> None:
+    outcome = assert_lockstep(PAIRED[mode], READING, games=6, steps=120, seed=9, auto_reset=True)
     assert outcome.episodes > 0 or mode == "proxy"
 
 
