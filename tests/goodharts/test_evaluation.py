@@ -1,4 +1,4 @@
-"""Evaluation (G6, G11): lives that are the same whatever is played beside them, and figures of lives."""
+"""Evaluation (G6, G11): lives that are the same whatever is played beside them, their figures, and comparisons."""
 
 import itertools
 import json
@@ -12,6 +12,7 @@ import pytest
 import torch
 from command_line import run
 from evaluated import evaluated, evaluation_by_hand, lives_of, small_model, write_models
+from matplotlib.image import imread
 from numpy.typing import NDArray
 from scipy import stats
 
@@ -20,7 +21,15 @@ from goodharts.cli.evaluate import written
 from goodharts.cli.main import main
 from goodharts.config import Config
 from goodharts.evaluation.lives import CPU_BATCH, play
-from goodharts.evaluation.report import FIGURES, EvaluationResult, Lives, as_json, as_sentence, figures
+from goodharts.evaluation.report import (
+    FIGURES,
+    EvaluationResult,
+    Lives,
+    as_json,
+    as_sentence,
+    figures,
+    read_results,
+)
 from goodharts.models import numbers_of, write_model
 from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.world import evaluation_world, game_seeds
@@ -274,3 +283,55 @@ def test_what_was_found_before_an_interruption_is_written(tmp_path: Path) -> Non
     with pytest.raises(KeyboardInterrupt):
         written(interrupted(), tmp_path / "figures.json")
     assert len(json.loads((tmp_path / "figures.json").read_text())["evaluations"]) == 1
+
+
+# Comparison
+
+
+def nobody_ate() -> EvaluationResult:
+    """One game of chance, in which there was neither a meal nor a second game to compare with."""
+    settings = {"games": 1, "steps": 40, "seed": 0, "deterministic": False, "device": "cpu"}
+    return EvaluationResult("random", "1", None, settings, {}, figures(lives_of((0, 40, 0, 0, False))))
+
+
+BOTH = [evaluation_by_hand(), nobody_ate()]
+
+
+def test_models_that_there_are_play_and_chance_does_too(models: Path) -> None:
+    (models / "models").rename("mine")
+    flags = "--games 4 --steps 40 --deterministic --json all.json --picture all.png"
+    ran = run(main, "compare", "--models", "mine", *flags.split())
+    assert (ran.code, "proxy: 4 games of 40 steps, likeliest actions" in ran.out) == (0, True)
+    assert [each.player for each in read_results(models / "all.json")] == ["ground_truth", "proxy", "random"]
+    assert imread(models / "all.png").shape[2] == 4
+
+
+def test_files_of_evaluations_are_compared_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.json").write_text(as_json(BOTH[:1]))
+    Path("other.json").write_text(as_json(BOTH[1:]))
+    ran = run(main, "compare", "one.json", "other.json", "--json", "-")
+    assert (ran.code, ran.out) == (0, as_json(BOTH))
+    assert "published" in ran.err
+
+
+def test_groups_of_models_are_compared_by_a_figure(models: Path) -> None:
+    for name in ("one", "other"):
+        (models / name / "models").mkdir(parents=True)
+        write_model(models / name / "models" / "ppo_proxy.pth", small_model(training={"seed": 7}))
+    assert run(main, "export", "other/models/ppo_proxy.pth", "--output", "other.onnx").code == 0
+    groups = "--group several=models,one --group one=other.onnx"
+    flags = "--games 4 --steps 40 --figure survival --json all.json --markdown - --picture all.png"
+    ran = run(main, "compare", *groups.split(), *flags.split())
+    assert ran.code == 0
+    assert "| several over one |" in ran.out
+    found = json.loads((models / "all.json").read_text())
+    assert found["score"] == "survival"
+    agents = [run["agent"] for run in found["groups"]["several"]["runs"]]
+    assert agents == ["models/ppo_ground_truth.pth", "models/ppo_proxy.pth", "one/models/ppo_proxy.pth"]
+    assert found["pairs"][0]["paired_seeds"] == [7]
+    few = run(main, "compare", *groups.split(), "--games", "1", "--steps", "1")
+    assert (few.code, "Every score of group several is NaN: let its runs play more games" in few.err) == (2, True)
+    (models / "empty").mkdir()
+    assert "There is no model in empty" in run(main, "compare", "--group", "some=one,empty").err
+    assert imread(models / "all.png").shape[2] == 4

@@ -6,21 +6,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-import torch
 from jax import Array, export
 from numpy.typing import NDArray
 from reading_worlds import PAIRED
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from goodharts.env import env_of
 from goodharts.jax_env.placement import place
 from goodharts.jax_env.rewards import total
 from goodharts.jax_env.state import State, blank
 from goodharts.jax_env.state_dict import flags
-from goodharts.rules import DEFAULT_NUMBERS, MODES
-from goodharts.torch_env.rewards import Rewards
-from goodharts.torch_env.tables import PRICES
-from goodharts.world import open_torch
+from goodharts.rules import MODES
 from rlparity.threefry import seeds_of
 from rlworldkit.bench.env import step_operations
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
@@ -69,7 +64,7 @@ def test_G13_a_game_takes_no_more_than_four_and_a_half_kilobytes() -> None:
     assert sum(leaf.nbytes for leaf in jax.tree.leaves(blank(1))) == 4140
 
 
-def test_G10_games_under_nested_vmaps_are_torchs() -> None:
+def test_G10_games_under_nested_vmaps_are_those_of_the_reading() -> None:
     game, keys = env_of(MODES["ground_truth"]), np.arange(12, dtype=np.uint32).reshape(2, 3, 2)
 
     def played(seed: jax.Array) -> tuple[State, jax.Array]:
@@ -80,12 +75,12 @@ def test_G10_games_under_nested_vmaps_are_torchs() -> None:
         return jax.lax.scan(step, game.reset(seed), jnp.arange(150) % 7)
 
     after, ate_food = jax.device_get(jax.jit(jax.vmap(jax.vmap(played)))(keys))
-    torchs, slots = open_torch(MODES["ground_truth"], 6), np.arange(6)
-    torchs.reset(seeds_of(keys.reshape(6, 2)), slots)
-    events = [torchs.step(np.full(6, number % 7, np.int32)).events for number in range(150)]
+    reading, slots = PAIRED["ground_truth"].engines["reading"](6), np.arange(6)
+    reading.reset(seeds_of(keys.reshape(6, 2)), slots)
+    events = [reading.step(np.full(6, number % 7, np.int32)).events for number in range(150)]
     assert np.array_equal(ate_food.reshape(6, 150).T, np.array(events) & 1)
     games = [jax.tree.map(lambda leaf, at=at: leaf[at], after) for at in np.ndindex(2, 3)]
-    assert [game.to_dict(each) for each in games] == torchs.get_state(slots)
+    assert [game.to_dict(each) for each in games] == reading.get_state(slots)
 
 
 @pytest.mark.long
@@ -143,24 +138,3 @@ def test_a_step_has_few_gathers_and_scatters_which_tpus_are_slow_at() -> None:
     found = step_operations(env_of(MODES["ground_truth"]))
     assert 0 < found["gather"] <= 18
     assert 0 < found["scatter"] <= 25
-
-
-class _Divisors(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """What tensors are divided by."""
-
-    def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
-        self.found: list[Any] = []
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
-        if func.overloadpacket in (torch.ops.aten.div, torch.ops.aten.div_):
-            self.found.append(args[1])
-        return func(*args, **(kwargs or {}))
-
-
-def test_G12_torch_divides_rewards_by_a_tensor_since_cuda_multiplies_by_the_reciprocal_of_a_number() -> None:
-    rewards = Rewards(PRICES["handhold"], DEFAULT_NUMBERS.reward_clip, torch.device("cpu"))
-    with _Divisors() as divisors:
-        total = rewards.total(torch.tensor([[-1, 7, 0, 0, 0], [-3, 0, 0, 0, 5]]))
-    assert total.tolist() == [np.float32(6) / np.float32(100_000), np.float32(2) / np.float32(100_000)]
-    assert [isinstance(each, torch.Tensor) for each in divisors.found] == [True]

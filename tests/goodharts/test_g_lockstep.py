@@ -3,17 +3,24 @@
 from dataclasses import replace
 from functools import partial
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from reading_worlds import PAIRED, SIMILAR, world_of
+from single_games import made
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from goodharts.rules import MODES, Numbers
+from goodharts.rules import DEFAULT_NUMBERS, MODES, Numbers
 from goodharts.torch_env import env, placement
+from goodharts.torch_env.rewards import Rewards
+from goodharts.torch_env.tables import PRICES as DEFAULT_PRICES
 from goodharts.world import WORLDS, evaluation_world, open_torch
 from rlparity import EngineOptions
+from rlparity.core.lockstep import Settings, run
 from rlparity.testing import assert_lockstep
+from rlworldkit.jax import engine as jax_engine
 
 READING, JAX = ("torch", "reading"), ("torch", "jax")
 READ = [pytest.param(mode, marks=pytest.mark.long if mode in SIMILAR else ()) for mode in MODES]
@@ -143,3 +150,59 @@ def test_long_games_and_their_marks_are_identical(
     assert_lockstep(
         PAIRED[mode], pair, source=source, games=48, steps=1100, seed=5, auto_reset=auto_reset, coverage=0.0
     )
+
+
+# Prices
+
+
+ALIKE = ("ground_truth", "ground_truth_blinded", "proxy_mortal")
+"""Modes that are paid as others are."""
+UNCLIPPED = Numbers(reward_clip=10**9)
+PRICES, ODD = WORLDS["proxy"].prices, (-7, 12_345_679, 0, -99_999_989)
+SHORT = Settings(source="directed", games=5, steps=8)
+
+
+@pytest.mark.parametrize(
+    ("mode", "other"),
+    [
+        *(pytest.param(mode, "reading", marks=pytest.mark.long if mode in ALIKE else ()) for mode in MODES),
+        ("ground_truth_handhold", "jax"),
+    ],
+)
+def test_G12_engines_agree_at_any_prices_without_compiling_anew(mode: str, other: str) -> None:
+    world, compiled = world_of(mode, UNCLIPPED), set[int]()
+    for prices in (tuple(price.low for price in PRICES), tuple(price.high for price in PRICES), ODD):
+        assert run(replace(world, price_values=prices), ("torch", other), SHORT).divergences == []
+        compiled.add(len(jax_engine._PROGRAMS))
+    assert len(compiled) == 1
+
+
+@pytest.mark.parametrize("engine", ["reading", "torch", "jax"])
+def test_G12_what_food_is_worth_changes_no_energy(engine: str) -> None:
+    world = world_of("ground_truth_handhold", UNCLIPPED).with_prices({"food": 0.25, "step": -1})
+    games, slots = world.engines[engine](1, EngineOptions(prices=world.price_values)), np.arange(1)
+    games.set_state([made(food=[(1, 0)], energy=500)], slots)
+    step = games.step(np.array([6], np.int32))
+    assert step.components[0, :4].tolist() == [-100_000, 25_000, 0, 0]
+    assert games.get_state(slots)[0]["energy"] == 500 - 10 + 1000
+
+
+class _Divisors(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """What tensors are divided by."""
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+        self.found: list[Any] = []
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ANN401
+        if func.overloadpacket in (torch.ops.aten.div, torch.ops.aten.div_):
+            self.found.append(args[1])
+        return func(*args, **(kwargs or {}))
+
+
+def test_G12_torch_divides_rewards_by_a_tensor_since_cuda_multiplies_by_the_reciprocal_of_a_number() -> None:
+    rewards = Rewards(DEFAULT_PRICES["handhold"], DEFAULT_NUMBERS.reward_clip, torch.device("cpu"))
+    with _Divisors() as divisors:
+        total = rewards.total(torch.tensor([[-1, 7, 0, 0, 0], [-3, 0, 0, 0, 5]]))
+    assert total.tolist() == [np.float32(6) / np.float32(100_000), np.float32(2) / np.float32(100_000)]
+    assert [isinstance(each, torch.Tensor) for each in divisors.found] == [True]
