@@ -8,6 +8,7 @@ games are independent: intervals come from a bootstrap that resamples whole game
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -25,6 +26,7 @@ from rlparity.io.table import Table
 
 FORMAT = 1
 _LIMIT = 16 * MIB
+_SHARE = ".1%"
 _WITHOUT_DIGITS = 1000
 """Absolute value from which on a figure is shown without digits after the point."""
 
@@ -58,29 +60,26 @@ class EvaluationResult:
 class Figure(NamedTuple):
     """A ratio of two sums over lives: of ``part`` to ``whole``, times ``factor``.
 
-    title: its name in tables. digits: after the point, as published. is_share: shown as a percentage. is_signed: shown
-    with its sign.
+    title: its name in tables. style: the format of its values in tables, with the digits that are published.
     """
 
     title: str
     part: str
     whole: str
     factor: float = 1.0
-    digits: int = 1
-    is_share: bool = False
-    is_signed: bool = False
+    style: str = ".1f"
 
 
 FIGURES: Mapping[str, Figure] = {
-    "energy_per_1000_steps": Figure("energy/1k steps", "energy", "steps", 1000.0, is_signed=True),
-    "efficiency": Figure("efficiency", "efficiency", "eaters", is_share=True),
+    "energy_per_1000_steps": Figure("energy/1k steps", "energy", "steps", 1000.0, "+.1f"),
+    "efficiency": Figure("efficiency", "efficiency", "eaters", style=_SHARE),
     "survival": Figure("survival", "steps", "lives"),
-    "deaths_per_1000_steps": Figure("deaths/1k", "deaths", "steps", 1000.0, digits=2),
+    "deaths_per_1000_steps": Figure("deaths/1k", "deaths", "steps", 1000.0, ".2f"),
     "food_per_1000_steps": Figure("food/1k", "food", "steps", 1000.0),
     "poison_per_1000_steps": Figure("poison/1k", "poison", "steps", 1000.0),
-    "pooled_efficiency": Figure("pooled efficiency", "food", "items", is_share=True),
-    "ate_nothing": Figure("lives that ate nothing", "hungry", "lives", is_share=True),
-    "censored": Figure("lives still going on", "going_on", "lives", is_share=True),
+    "pooled_efficiency": Figure("pooled efficiency", "food", "items", style=_SHARE),
+    "ate_nothing": Figure("lives that ate nothing", "hungry", "lives", style=_SHARE),
+    "censored": Figure("lives still going on", "going_on", "lives", style=_SHARE),
 }
 """Figures by their names in JSON."""
 
@@ -186,10 +185,7 @@ def text_of(figure: Figure, value: float) -> str:
     """A figure's value as a table shows it."""
     if math.isnan(value):
         return "–"
-    if figure.is_share:
-        return f"{value:.1%}"
-    sign = "+" if figure.is_signed else ""
-    return f"{value:{sign}.{0 if abs(value) >= _WITHOUT_DIGITS else figure.digits}f}"
+    return format(value, re.sub(r"\d", "0", figure.style) if abs(value) >= _WITHOUT_DIGITS else figure.style)
 
 
 def _published(player: str, name: str) -> str:
