@@ -11,10 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rlparity import Board, State, World
+from rlworldkit.render.colours import FLOOR, GROUND, MUTED, TEXT
 from rlworldkit.render.panels import Panels
 
 if TYPE_CHECKING:
     from rlparity.viewer.page import End
+
+_AREA, _PANEL, _EDGE = 560, 240, 24
+"""Sizes of a drawn board, of the panel with its numbers, and of the edges, in pixels."""
+_LARGEST_TEXT = 30
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,8 @@ def text_of(world: World, state: State) -> str:
 
 def picture_of(world: World, state: State) -> NDArray[np.uint8]:
     """Draw a state as a picture, uint8 (height, width, 3); needs pygame."""
-    if picture := show_of(world).picture:
-        return picture(state)
-    from rlworldkit.render.board import draw_board
-
-    return draw_board(world, state)
+    picture = show_of(world).picture
+    return picture(state) if picture else draw_board(world, state)
 
 
 def board_text(board: Board) -> str:
@@ -70,3 +72,24 @@ def board_text(board: Board) -> str:
     width = 1 + max((len(text) for row in board.rows for text in row), default=0)
     rows = ["".join(f"{text or '.':{width}}" for text in row) for row in board.rows]
     return "\n".join([*rows, "", "  ".join(f"{name} {value}" for name, value in board.scalars.items())])
+
+
+def draw_board(world: World, state: State) -> NDArray[np.uint8]:
+    """Draw a state as RGB: uint8 (608, 848, 3), the text of each cell in the world's colour for it; needs pygame."""
+    from rlworldkit.render.pen import Pen, pixels
+
+    board = world.draw(state)
+    pen = Pen.on((_AREA + _PANEL + 2 * _EDGE, _AREA + 2 * _EDGE), GROUND)
+    side = _AREA / max(len(board.rows), *map(len, board.rows))
+    for down, row in enumerate(board.rows):
+        for right, text in enumerate(row):
+            cell = pen.moved(_EDGE + side * right, _EDGE + side * down)
+            cell.box((1, 1), (side - 2, side - 2), FLOOR, radius=side / 16)
+            colour = world.colour_of(text) if world.colour_of else None
+            size = min(_LARGEST_TEXT, round(0.9 * side))
+            cell.text(text, (side / 2, side / 2), size, colour or TEXT, fit=0.9 * side)
+    for line, (name, value) in enumerate(board.scalars.items()):
+        place = pen.moved(_EDGE + _AREA + 12, _EDGE + 12 + 26 * line)
+        used = place.text(name, (0, 0), 20, MUTED, align="left")
+        place.text(f"{value}", (_PANEL - 12, 0), 22, TEXT, align="right", fit=_PANEL - used - 24)
+    return pixels(pen.finished())
