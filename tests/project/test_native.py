@@ -1,6 +1,9 @@
 """Translated programs against those that XLA compiles: the same bits, operation by operation and world by world."""
 
+import ctypes
+import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ from rlworldkit.jax import program_cache
 from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.engine_backend import AUTO, NATIVE, VARIABLE, on_backend
 from rlworldkit.jax.env import JaxEnv
-from rlworldkit.jax.native import cpu
+from rlworldkit.jax.native import cpu, cuda
 from rlworldkit.jax.native.env import is_native, native_env, playing
 from rlworldkit.jax.native.program import traced, translate
 from rlworldkit.ppo import parallel
@@ -147,7 +150,7 @@ def test_an_operation_gives_what_xla_gives(operation: str) -> None:
         assert same_bits(one, other), f"result {number}"
 
 
-def same_bits(one: Array, other: Array) -> bool:
+def same_bits(one: Any, other: Any) -> bool:  # noqa: ANN401 - arrays
     return (one.shape, one.dtype) == (other.shape, other.dtype) and np.asarray(one).tobytes() == np.asarray(
         other
     ).tobytes()
@@ -156,26 +159,87 @@ def same_bits(one: Array, other: Array) -> bool:
 @pytest.mark.parametrize(
     "env",
     [
-        OrchardJaxEnv(),
-        env_of(MODES["proxy_mortal"]),
-        pytest.param(env_of(MODES["ground_truth"]), marks=pytest.mark.long),
+        *(OrchardJaxEnv(), env_of(MODES["proxy_mortal"])),
+        *(pytest.param(env, marks=pytest.mark.long) for env in (env_of(MODES["ground_truth"]), ENV)),
     ],
     ids=lambda env: env.name,
 )
-def test_a_world_plays_the_same_games(env: JaxEnv) -> None:
-    native = native_env(env)
-    seeds = jnp.asarray(env.initial_seeds(5, GAMES))
+def test_a_world_plays_the_same_games(env: JaxEnv, tmp_path: Path) -> None:
+    """On the processor and, thread after thread, by the kernels for NVIDIA GPUs (`tests/compilers` compiles these)."""
+    native, seeds = native_env(env), jnp.asarray(env.initial_seeds(5, GAMES))
     states = [jax.jit(jax.vmap(each.reset))(seeds) for each in (env, native)]
     assert_equal(*states)
-    masks, prices = jax.jit(jax.vmap(env.mask))(states[0]), env.prices + np.arange(len(env.prices), dtype=np.int32)
+    masks = jax.jit(jax.vmap(env.mask))(states[0])
+    prices = np.array(env.prices) + np.arange(len(env.prices), dtype=np.int32)
     plays = [jax.jit(lambda prices, *args, env=each: _step(env.with_prices(prices), *args)) for each in (env, native)]
+    shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape[1:], leaf.dtype), states[0])
+    numbers = [jax.ShapeDtypeStruct(shape, jnp.int32) for shape in (prices.shape, ())]
+    closed, _, reads = traced(partial(_one_step, env), numbers[0], shapes, numbers[1])
+    assert len(reads) == 2 + len(jax.tree.leaves(shapes))
+    kernels = cuda.kernels(closed, tuple(range(len(closed.out_avals))))
+    rare = ended = 0
     for number in range(60):
         wrong = RNG.random(GAMES) < 0.02
         chances = RNG.random(masks.shape) * (np.asarray(masks) + 1e-9)
-        actions = np.where(wrong, number % env.num_actions, chances.argmax(1))
-        found = [play(prices, state, actions.astype(np.int32)) for play, state in zip(plays, states, strict=True)]
+        actions = np.where(wrong, number % env.num_actions, chances.argmax(1)).astype(np.int32)
+        found = [play(prices, state, actions) for play, state in zip(plays, states, strict=True)]
         assert_equal(*found)
-        states, masks = [each[0].state for each in found], found[0][3]
+        # states are played in place, and the same element of all games is contiguous
+        own = [_rows(leaf) for leaf in jax.tree.leaves(states[0])]
+        results = [*own, *(np.zeros((*leaf.shape, GAMES), leaf.dtype) for leaf in closed.out_avals[len(own) :])]
+        rare += play_kernels(kernels, tmp_path, [prices, *own, actions], results)
+        assert_equal(results, [*map(_rows, jax.tree.leaves(found[0][:3]))])
+        step, _, masks, *_ = found[0]
+        states, ended = [each[0].state for each in found], ended + int((step.terminated | step.truncated).sum())
+    assert rare >= ended > 0
+
+
+PROCESSOR = r"""
+#include <math.h>
+#define __device__
+#define __global__
+#define __forceinline__
+#define __shared__ static
+#define __launch_bounds__(threads)
+#define __ballot_sync(mask, x) (x)
+#define __syncwarp()
+#define __popc __builtin_popcount
+#define __popcll __builtin_popcountll
+static struct { unsigned x; } blockIdx, threadIdx, gridDim;
+"""
+"""What a kernel finds on a GPU, for one thread at a time."""
+
+
+def play_kernels(
+    kernels: cuda.Kernels, folder: Path, leaves: list[NDArray[Any]], results: list[NDArray[Any]], blocks: int = 7
+) -> int:
+    """Play one step, as ``cuda.call`` has XLA do it; gives the number of games that wanted rare work."""
+    sizes = np.array([GAMES, 1, 0], np.uint32)
+    saved = [np.zeros((*leaf.shape, GAMES), leaf.dtype) for leaf in kernels.saved]
+    play(kernels.first, folder, 1, 128, *leaves, sizes, *results, *saved)
+    assert kernels.rest
+    changed = [results[place] for place in kernels.changed]
+    play(kernels.rest, folder, blocks, 1, *changed, *saved, sizes, *changed)
+    return int(saved[0].sum())
+
+
+def play(kernel: cuda.CudaKernel, folder: Path, blocks: int, threads: int, *arrays: NDArray[Any]) -> None:
+    """Play a kernel, one thread after another."""
+    library = folder / f"{kernel.name}.so"
+    if not library.exists():
+        parameters = kernel.source.partition("#define PARAMETERS ")[2].partition("\n")[0]
+        names = ", ".join(each.rpartition(" ")[2].lstrip("*") for each in parameters.split(", "))
+        source = f"{PROCESSOR}{kernel.source}".replace("#define THREADS 32", "#define THREADS 1") + (
+            f"\nvoid run(u32 blocks, u32 threads, {parameters}) {{ gridDim.x = blocks;"
+            "for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++)"
+            f"for (threadIdx.x = 0; threadIdx.x < threads; threadIdx.x++) {kernel.name}({names}); }}\n"
+        )
+        (folder / "kernel.c").write_text(source)
+        command = cpu.command()
+        assert command
+        words = ["-O0" if word == "-O2" else word for word in command if word != "-fvisibility=hidden"]
+        subprocess.run([*words, "-o", str(library), str(folder / "kernel.c"), "-lm"], check=True)
+    ctypes.CDLL(str(library)).run(blocks, threads, *(ctypes.c_void_p(array.ctypes.data) for array in arrays))
 
 
 def test_games_that_are_split_over_devices_are_translated() -> None:
@@ -261,10 +325,19 @@ def test_a_damaged_program_of_the_cache_is_compiled_again(
     assert program_cache.read(path)
 
 
-def _step(env: JaxEnv, state: Any, actions: Array) -> Any:  # noqa: ANN401 - states
-    step = jax.vmap(env.step_autoreset)(state, actions)
-    shown = (jax.vmap(show)(step.state) for show in (env.compact, env.observe, env.mask))
-    return step, *shown, jax.vmap(env.step)(state, actions)
+def _step(env: JaxEnv, states: Any, actions: Array) -> Any:  # noqa: ANN401 - states
+    step = jax.vmap(env.step_autoreset)(states, actions)
+    shown = (jax.vmap(show)(step.state) for show in (env.compact, env.mask, env.observe))
+    return step, *shown, jax.vmap(env.step)(states, actions)
+
+
+def _one_step(env: JaxEnv, prices: Array, state: Any, action: Array) -> Any:  # noqa: ANN401 - states
+    step = env.with_prices(prices).step_autoreset(state, action)
+    return step, env.compact(step.state), env.mask(step.state)
+
+
+def _rows(leaf: Array) -> NDArray[Any]:
+    return np.array(np.moveaxis(np.asarray(leaf), 0, -1), order="C")
 
 
 def assert_equal(one: Any, other: Any) -> None:  # noqa: ANN401 - trees of arrays
