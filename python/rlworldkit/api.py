@@ -15,7 +15,7 @@ from rlworldkit.agents.agent import DRAWN, LIKELIEST, Choice
 from rlworldkit.extras import install_package
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.jax.xla import enable_compilation_cache, prefer_wide_vectors
-from rlworldkit.ppo.config import auto_scale_for_batch_size, get_device_config, preset_of
+from rlworldkit.ppo.config import CPU, TrainConfig, auto_scale_for_batch_size, get_device_config, preset_of
 from rlworldkit.program import train_config_of
 from rlworldkit.runs.folder import PRICES, run_folder
 from rlworldkit.score import score_of
@@ -87,9 +87,14 @@ def train(
     world = load_world(world).with_prices(prices)
     kind = train_config_of(world)
     settings = validate_values(kind, settings, "train")
+
+    def config_on(platform: str) -> TrainConfig:
+        values = {**preset_of(kind, preset, platform), **settings}
+        return auto_scale_for_batch_size(kind(**values), explicit=values).validated()
+
+    config_on(CPU)  # before anything imports JAX, so that a mistake is reported at once
     _prepare_jax(world)
-    values = {**preset_of(kind, preset, get_device_config().platform), **settings}
-    config = auto_scale_for_batch_size(kind(**values), explicit=values).validated()
+    config = config_on(get_device_config().platform)
     notes = {PRICES: changed_prices(world)}
     env, milestone = jax_env_of(world), score_of(world).milestone
     from rlworldkit.ppo.training import train as train_run

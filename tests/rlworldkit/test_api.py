@@ -97,13 +97,17 @@ def test_figures_are_those_of_the_command(trained: Trained, choose: str, tmp_pat
         ("train", {"lrr": 1e-3}, "train has an unknown key 'lrr' (did you mean 'lr'?)"),
         ("train", {"gamma": 2}, "train: gamma must be a number from 0 to 1, got 2."),
         ("train", {"preset": "quick"}, "--preset must be left out, since this world has none, got 'quick'."),
+        ("train", {"num_minibatches": 3}, "num_minibatches must divide the batch of 256 x 128"),
         ("train", {"prices": {"stign": 1}}, "stign"),
         ("evaluate", {"agent": "nobody"}, "nobody is no agent: give params_"),
         ("evaluate", {"agent": "random", "engine": "rust"}, "no engine 'rust': choose plain or jax or planes."),
         ("evaluate", {"agent": "random", "games": 0}, "games and num_envs must be at least 1, got 0 and 256."),
     ],
 )
-def test_a_mistake_gets_a_sentence(function: str, given: dict[str, Any], said: str) -> None:
+def test_a_mistake_gets_a_sentence(
+    function: str, given: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rlworldkit.api.get_device_config", lambda: pytest.fail("it asks for JAX first"))
     with pytest.raises(UsageError) as caught:
         getattr(rlworldkit, function)(**{"world": WORLD} | given)
     assert said in str(caught.value)
