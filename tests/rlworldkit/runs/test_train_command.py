@@ -20,14 +20,13 @@ from rlworldkit.cli.app import main as command
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.params import load_params
 from rlworldkit.runs.folder import run_folder
-
-from .sealing import payload_of, sealed
+from rlworldkit.runs.sinks import read_csv
+from tests.rlworldkit.ppo.sealing import payload_of, sealed
+from tests.rlworldkit.runs.conftest import SIZES
 
 ENV = OrchardJaxEnv()
-FLAGS = (
-    "--num-envs 8 --num-steps 8 --hidden-dim 8 --num-layers 1 --num-minibatches 2 --update-epochs 4 --log-interval 1"
-)
-"""Of a program that the tests of runs compile, too."""
+FLAGS = " ".join(SIZES)
+pytestmark = pytest.mark.usefixtures("no_picture")
 
 
 def main(flags: list[str]) -> int:
@@ -150,6 +149,27 @@ def test_a_mistake_is_one_sentence_and_exit_code_2(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_run_learns_from_its_prices_and_records_them(finished: Run, tmp_path: Path) -> None:
+    priced = call(tmp_path, f"{FLAGS} --total-timesteps 64 --price step=0.5 --price sting=-2")
+    (own, *_), (other,) = (read_csv(run.folder / "metrics.csv") for run in (finished, priced))
+    for component, factor in (("step", -50), ("fruit", 1), ("sting", 4)):
+        name = f"reward/{component}"
+        assert other[name] == pytest.approx(factor * own[name], rel=1e-6)
+        assert own[name]
+    for folder, last, prices in ((finished.folder, 3, {}), (priced.folder, 1, {"step": 0.5, "sting": -2.0})):
+        assert json.loads((folder / "config.json").read_text())["prices"] == prices
+        assert read_checkpoint(folder / f"checkpoint_{last}.pkl", ENV).config["prices"] == prices
+
+
+def test_a_checkpoint_of_an_earlier_version_is_of_the_world_s_own_prices(finished: Run, tmp_path: Path) -> None:
+    payload = payload_of((finished.folder / "checkpoint_3.pkl").read_bytes())
+    del payload["config"]["prices"]
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "checkpoint_3.pkl").write_bytes(sealed(payload))
+    resumed = call(tmp_path, f"--resume {tmp_path}/run/checkpoint_3.pkl --total-timesteps 256")
+    assert json.loads((resumed.folder / "config.json").read_text())["prices"] == {}
+
+
 def test_a_run_can_begin_with_the_parameters_of_another(finished: Run, tmp_path: Path) -> None:
     """Adam moves a number by the learning rate at most in each of an update's 8 steps, and all else is a new run."""
     first = finished.folder / "params_3.npz"
@@ -164,14 +184,17 @@ def test_files_that_do_not_fit_are_one_sentence_and_exit_code_2(
     finished: Run, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
     os.mkfifo(tmp_path / "pipe.pkl")
-    payload = payload_of((finished.folder / "checkpoint_3.pkl").read_bytes())
-    payload["config"]["gamma"] = "high"
-    (tmp_path / "wrong.pkl").write_bytes(sealed(payload))
+    for name, wrong in (("gamma", "high"), ("prices", [1]), ("prices", {"step": "0.5"})):
+        payload = payload_of((finished.folder / "checkpoint_3.pkl").read_bytes())
+        payload["config"][name] = wrong
+        (tmp_path / f"{type(wrong).__name__}.pkl").write_bytes(sealed(payload))
     another = "--network mlp --hidden-dim 8 --num-layers 1 --value-head plain"
     for flag, path, fault in (
         ("--init-from", finished.folder / "params_3.npz", another),
         ("--resume", tmp_path / "pipe.pkl", "pipe.pkl cannot be read as a checkpoint: it is a pipe, a device"),
-        ("--resume", tmp_path / "wrong.pkl", "wrong.pkl keeps 'high' as gamma, which must be a number"),
+        ("--resume", tmp_path / "str.pkl", "str.pkl keeps 'high' as gamma, which must be a number"),
+        ("--resume", tmp_path / "list.pkl", "list.pkl keeps a value of type list as prices, which must be numbers by"),
+        ("--resume", tmp_path / "dict.pkl", "dict.pkl keeps a value of type dict as prices, which must be numbers by"),
         ("--resume", tmp_path / ("x" * 300), "File name too long"),
     ):
         assert fault in refused("train", "--no-wandb", "--checkpoint-dir", str(tmp_path / "runs"), flag, str(path))
