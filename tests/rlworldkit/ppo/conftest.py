@@ -71,17 +71,6 @@ class Rollout(NamedTuple):
     metrics: RolloutMetrics
 
 
-def roll_out(config: TrainConfig, env: JaxEnv) -> Rollout:
-    """A rollout of a policy with firm opinions: a new network's is so near to uniform that no mistake would show."""
-    before = init_runner(config, env)
-    state = before.train_state
-    layers = state.params["params"]
-    firm = {**layers, "policy": jax.tree.map(lambda leaf: 1000.0 * leaf, layers["policy"])}
-    before = before._replace(train_state=state.replace(params={"params": firm}))
-    collect: Callable[[Any], Any] = jax.jit(lambda runner: collect_rollout(runner, config, env))
-    return Rollout(config, env, before, *collect(before))
-
-
 def run_training(
     train: TrainFunction,
     start: LoopState,
@@ -125,7 +114,14 @@ def levelled_run(levelled: CompiledTraining) -> tuple[LoopState, list[Mapping[st
 
 @pytest.fixture(scope="session")
 def rollout(orchard: PackedOrchard) -> Rollout:
-    return roll_out(dataclasses.replace(SMALL, max_steps=LIMIT), orchard)
+    """Of a policy with firm opinions: a new network's is so near to uniform that no mistake would show."""
+    config = dataclasses.replace(SMALL, max_steps=LIMIT)
+    before = init_runner(config, orchard)
+    layers = before.train_state.params["params"]
+    firm = {**layers, "policy": jax.tree.map(lambda leaf: 1000.0 * leaf, layers["policy"])}
+    before = before._replace(train_state=before.train_state.replace(params={"params": firm}))
+    collect: Callable[[Any], Any] = jax.jit(lambda runner: collect_rollout(runner, config, orchard))
+    return Rollout(config, orchard, before, *collect(before))
 
 
 @pytest.fixture(scope="session")

@@ -163,7 +163,7 @@ def test_metrics_are_of_natural_games_alone(levelled_run: Run) -> None:
 
 
 def test_without_a_curriculum_nothing_is_archived_and_all_games_are_natural() -> None:
-    assert init_runner(SMALL, Levelled()).archive is None
+    assert curriculum.empty_archive(SMALL, Levelled(), games(1)) is None
     assert SMALL.natural_games == SMALL.num_envs
 
 

@@ -19,7 +19,6 @@ from rlworldkit.ppo.loop import _metrics_since
 from rlworldkit.ppo.metrics import RolloutMetrics, metrics_of
 from rlworldkit.ppo.ppo import LossStats, UpdateStats
 from rlworldkit.ppo.program import CompiledTraining, compile_training
-from rlworldkit.ppo.state import init_runner
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.run import Progress, TrainingDiverged
 from rlworldkit.runs.stop import StopRequest
@@ -72,16 +71,6 @@ def test_metrics_have_the_documented_names_and_agree_with_each_other(finished: t
     assert finished[1][-1]["timesteps"] == 60 * SMALL.batch_size
 
 
-def test_the_same_seed_gives_the_same_parameters_bit_for_bit(trainer: CompiledTraining, orchard: PackedOrchard) -> None:
-    train = trainer.train
-    (first,), _ = train(trainer.runners, jnp.int32(5))
-    (again,), _ = train([init_runner(SMALL, orchard)], jnp.int32(5))
-    (other,), _ = train([init_runner(dataclasses.replace(SMALL, seed=2**40 + 3), orchard)], jnp.int32(5))
-    jax.tree.map(np.testing.assert_array_equal, first.train_state.params, again.train_state.params)
-    differs = jax.tree.map(lambda a, b: bool((a != b).any()), first.train_state.params, other.train_state.params)
-    assert any(jax.tree.leaves(differs))
-
-
 @pytest.mark.long
 def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -101,15 +90,6 @@ def test_a_kept_trace_trains_as_a_fresh_one_does_bit_for_bit(
     (trained,), _ = again.train(again.runners, jnp.int32(3), SMALL.num_updates, PackedOrchard.prices[None])
     jax.tree.map(np.testing.assert_array_equal, trained.train_state.params, expected.train_state.params)
     jax.tree.map(np.testing.assert_array_equal, trained.env_state, expected.env_state)
-
-
-def test_how_updates_are_grouped_into_calls_changes_nothing(trainer: CompiledTraining) -> None:
-    runners = trainer.runners
-    together, stats = trainer.train(runners, jnp.int32(5))
-    for index in range(5):
-        runners, alone = trainer.train(runners, jnp.int32(1))
-        assert alone.loss.total_loss[0, 0] == stats.loss.total_loss[0, index]
-    jax.tree.map(np.testing.assert_array_equal, together[0].train_state.params, runners[0].train_state.params)
 
 
 def test_a_shorter_last_chunk_is_trained_too(trainer: CompiledTraining, orchard: PackedOrchard) -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from orchard import WORLD
-from orchard.env import OrchardJaxEnv
 
 from rlparity.errors import UsageError
 from rlworldkit.agents.reader import agent_files
+from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import trained_files
@@ -24,7 +24,7 @@ from rlworldkit.runs.stop import StopRequest
 from rlworldkit.settings import saved_settings
 from tests.rlworldkit.runs.conftest import SMALL
 
-ENV = OrchardJaxEnv()
+ENV = jax_env_of(WORLD)
 pytestmark = pytest.mark.usefixtures("no_picture")
 KINDS = (("checkpoint", "pkl"), ("params", "npz"))
 
