@@ -1,5 +1,6 @@
 """Mutants, of a table and machine-made: faults are caught, harmless edits survive, and only the copies are touched."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +9,7 @@ from signal import SIGINT, pthread_kill
 from subprocess import CompletedProcess, TimeoutExpired
 from threading import Event, main_thread
 from time import monotonic
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -51,7 +53,14 @@ def mutant(name: str, old: str, new: str) -> Mutant:
     return Mutant(name, FILE, old, new, ("O-TEST",))
 
 
-def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
+def test_faults_are_caught_a_harmless_edit_survives_and_the_reference_plays_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, start = Counter[str](), RemoteEngine.__init__
+
+    def counted(engine: RemoteEngine, factory: RemoteFactory, *given: Any) -> None:  # noqa: ANN401 - games and options
+        started[factory.engine] += 1
+        start(engine, factory, *given)
+
+    monkeypatch.setattr(RemoteEngine, "__init__", counted)
     sources = {path: path.read_bytes() for path in (BENCH.source / "orchard").glob("*.py")}
     ran = rlparity("mutants", "--steps", "60", "--games", "16", "--json", "--jobs", "1")
     answer = ran.json
@@ -61,6 +70,8 @@ def test_faults_are_caught_and_a_harmless_edit_survives() -> None:
     assert results["sting-is-cheap"]["detail"].startswith("components[sting]")
     assert 0 < results["sting-is-cheap"]["steps"] < results["no-op"]["steps"] == 2 * 960
     assert {path: path.read_bytes() for path in sources} == sources
+    # the first runs share a reference; the second ones, of the unchanged copy and the survivor, count marks
+    assert started == {"plain": 1 + 2, "planes": 2 + 1 + 2}
 
 
 CASE = Case((5,))
@@ -361,17 +372,3 @@ def test_a_mutant_that_is_the_same_program_is_not_judged() -> None:
     same, other = run_mutants(bench, sorted(BENCH.mutants, key=lambda mutant: mutant.name), LenientJudge(), jobs=1)
     assert (same.name, same.result, same.is_judged) == ("no-op", SAME, False)
     assert (other.result, other.is_judged) == (SURVIVED, True)
-
-
-def test_the_reference_plays_on_against_the_next_mutant(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
-    init = RemoteEngine.__init__
-
-    def start(engine: RemoteEngine, factory: RemoteFactory, *given: object) -> None:
-        started.append(factory.engine)
-        init(engine, factory, *given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(RemoteEngine, "__init__", start)
-    judge = LockstepJudge(replace(WORLD, marks={}), ORCHARD, Settings(steps=5, games=2), run_timeout=60)
-    run_mutants(BENCH, generated_mutants(WORLD, BENCH, 2, 3), judge, jobs=1)
-    assert (started.count("plain"), started.count("planes") >= 2 + 2) == (1, True)
