@@ -14,7 +14,6 @@ from rlparity.cli.main import main
 
 WORLD, PORTED = ("--world", ORCHARD), ("--world", "ported:WORLD")
 NO_SESSION = "no session is open: call debug first."
-NO_ANSWER = "gave no answer to step within 0.2 seconds"
 PORT = """
 from dataclasses import replace
 from faulty_orchard import WORLD as ORCHARD
@@ -130,7 +129,6 @@ def test_a_side_of_a_diff_is_compared(agent: Agent) -> None:
 
 
 def test_mistakes_are_one_sentence(agent: Agent) -> None:
-    assert "world 'nowhere:WORLD' cannot be imported" in agent.refusal("run", "--world", "nowhere:WORLD")
     assert "did you mean --games?" in agent.refusal("run", *WORLD, "--game", "8")
     assert agent.refusal("walk") == "there is no tool 'walk'."
     result = agent.ask("call_tool", "run", {"arguments": "--games 8"})
@@ -138,11 +136,9 @@ def test_mistakes_are_one_sentence(agent: Agent) -> None:
 
 
 def test_engines_that_hang_or_die_are_one_sentence(agent: Agent) -> None:
-    hanging = *WORLD, "--engines", "plain,hanging", "--timeout", "0.2"
-    assert NO_ANSWER in agent.refusal("run", *hanging)
     assert "engine 'dying' failed" in agent.refusal("run", *WORLD, "--engines", "plain,dying")
-    agent.call("debug", *hanging)
-    assert NO_ANSWER in agent.refusal("debug_command", "step rest")
+    agent.call("debug", *WORLD, "--engines", "plain,hanging", "--timeout", "0.2")
+    assert "gave no answer to step within 0.2 seconds" in agent.refusal("debug_command", "step rest")
     assert agent.call("debug_command", "go 0")["step"] == 0
 
 
