@@ -2,7 +2,6 @@
 
 import re
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
@@ -31,15 +30,11 @@ def test_a_schema_is_one_of_draft_2020_12(name: str) -> None:
     assert not jsonschema.Draft202012Validator(schema).is_valid({})
 
 
-@pytest.mark.parametrize(
-    "change", [{"verdict": "FINE"}, {"games": "4"}, {"games": None}, {"more": 1}, {"divergences": [{"game": 0}]}]
-)
-def test_a_schema_refuses_what_is_no_document_of_its_command(change: dict[str, Any]) -> None:
-    schema = run(main, "schema", "run").json
+def test_a_schema_refuses_what_is_no_document_of_its_command() -> None:
+    schema = jsonschema.Draft202012Validator(run(main, "schema", "run").json)
     document = rlparity("run", "--games", "4", "--steps", "3", "--json").json
-    jsonschema.validate(document, schema)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document | change, schema)
+    wrong = [{"verdict": "FINE"}, {"games": "4"}, {"games": None}, {"more": 1}, {"divergences": [{"game": 0}]}]
+    assert [schema.is_valid(document | change) for change in ({}, *wrong)] == [True, *[False] * 5]
 
 
 @pytest.mark.parametrize(
