@@ -21,6 +21,8 @@ from rlworldkit.jax.engine_backend import on_backend
 from rlworldkit.jax.engine_programs import MarkCounts, ObservationArrays, StepArrays
 from rlworldkit.jax.env import JaxEnv, State
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
+from rlworldkit.jax.joined_env import joined_env, layout_of
+from rlworldkit.jax.native.env import is_native
 from rlworldkit.jax.switches import fixed_switches, switch
 from rlworldkit.jax.trace_cache import load_or_trace
 
@@ -42,7 +44,7 @@ class JaxEngine(BatchEngine):
     def __init__(self, games: int, env: JaxEnv, *, marks: bool = False, prices: tuple[int, ...] | None = None) -> None:
         self.games = games
         self._prices = np.asarray(env.prices if prices is None else prices, np.int32)
-        self._traced, self._env, self._marks = env, on_backend(env), env.marks if marks else ()
+        self._traced, self._own, self._marks = env, on_backend(env), env.marks if marks else ()
         width = max(_MIN_WIDTH, 1 << (games - 1).bit_length()) if games <= _MAX_SHARED_WIDTH else games
         self._original = np.minimum(np.arange(width), games - 1)
         self._is_original = np.arange(width) < games
@@ -52,20 +54,30 @@ class JaxEngine(BatchEngine):
         self._resting: tuple[frozenset[int], State] = frozenset(), None
         # placeholders until the first reset: their marks do not count
         no_seeds, uncounted = np.zeros((width, 2), np.uint32), np.zeros(width, np.bool_)
-        self._state, self._observed, _ = self._run(programs.reset, no_seeds, uncounted)
+        state, _ = self._run_with(self._own, programs.reset, no_seeds, uncounted)
+        # XLA itself takes half as long again to compile a step of joined states
+        self._layout = layout_of(state) if is_native(self._own) else None
+        self._env = self._own if self._layout is None else on_backend(joined_env(env, self._layout))
+        self._state = self._joined(state)
+        self._observed, _ = self._run(programs.observe, self._state, uncounted)
         self._counts = np.zeros(len(self._marks), np.int64) if self._marks else None
 
     @property
     def states(self) -> State:
-        """The current states, leaves (m, …) with m at least ``games``; rows from ``games`` on are padding."""
-        return self._state
+        """The current states, numpy leaves (m, …) with m at least ``games``; rows from ``games`` on are padding."""
+        host = jax.tree.map(np.asarray, self._state)  # jax.device_get takes six times as long for hundreds of leaves
+        return host if self._layout is None else self._layout.split(host)
 
     @fixed_switches()
     def reset(self, seeds: NDArray[np.uint64], slots: Slots) -> NDArray[Any]:
         pairs = np.zeros((self.games, 2), np.uint32)
         pairs[slots] = seed_pairs(seeds)
         chosen = self._chosen(slots)
-        state, observed, fired = self._run(programs.reset, pairs[self._original], chosen & self._is_original)
+        counted = chosen & self._is_original
+        state, fired = self._run_with(self._own, programs.reset, pairs[self._original], counted)
+        self._count(fired)
+        state = self._joined(state)
+        observed, fired = self._run(programs.observe, state, counted)
         if len(slots) < self.games:
             merge = partial(jax.tree.map, partial(_choose_rows, chosen))
             state, observed = merge(state, self._state), merge(observed, self._observed)
@@ -121,13 +133,12 @@ class JaxEngine(BatchEngine):
 
     @fixed_switches()
     def get_state(self, slots: Slots) -> list[StateDict]:
-        leaves, structure = jax.tree.flatten(self._state)
-        host = [*map(np.asarray, leaves)]  # jax.device_get takes six times as long for hundreds of leaves
-        return [self._env.to_dict(jax.tree.unflatten(structure, [leaf[slot] for leaf in host])) for slot in slots]
+        leaves, structure = jax.tree.flatten(self.states)
+        return [self._own.to_dict(jax.tree.unflatten(structure, [leaf[slot] for leaf in leaves])) for slot in slots]
 
     @fixed_switches()
     def set_state(self, states: Sequence[StateDict], slots: Slots) -> NDArray[Any]:
-        given = [self._env.from_dict(state) for state in states]
+        given = [self._joined(self._own.from_dict(state)) for state in states]
 
         def with_rows(old: Array, *new: Array) -> NDArray[Any]:
             leaf = np.array(old)
@@ -159,19 +170,19 @@ class JaxEngine(BatchEngine):
 
     @fixed_switches()
     def phases(self, state: StateDict, actions: NDArray[Any]) -> tuple[Phase, ...] | None:
-        if not self._env.phase_names:
+        if not self._own.phase_names:
             return None
-        given = jax.tree.map(lambda leaf: np.asarray(leaf)[None], self._env.from_dict(state))
-        told = self._run(programs.phases, given, actions, np.zeros(1, np.bool_))
+        given = jax.tree.map(lambda leaf: np.asarray(leaf)[None], self._own.from_dict(state))
+        told = self._run_with(self._own, programs.phases, given, actions, np.zeros(1, np.bool_))
         told = jax.tree.map(lambda leaf: np.asarray(leaf)[0], told)
         phases, drawn = [], set[Draw]()
-        for name in self._env.phase_names:
+        for name in self._own.phase_names:
             happened, after, words = told[name]
             if happened:
                 draws = [draw for draw in _draws(words) if draw not in drawn]
                 drawn.update(draws)
-                notes_words = bool(told[self._env.phase_names[-1]][2])
-                phases.append(Phase(name, self._env.to_dict(after), tuple(draws) if notes_words else None))
+                notes_words = bool(told[self._own.phase_names[-1]][2])
+                phases.append(Phase(name, self._own.to_dict(after), tuple(draws) if notes_words else None))
         return tuple(phases)
 
     @fixed_switches()
@@ -191,17 +202,21 @@ class JaxEngine(BatchEngine):
         return lines_that_differ(play, given, (own, other), fields, names, (Path(__file__).parents[1],))
 
     def _run(self, function: Callable[..., Any], *args: Any) -> Any:
+        return self._run_with(self._env, function, *args)
+
+    def _run_with(self, env: JaxEnv, function: Callable[..., Any], *args: Any) -> Any:
         if switch("jax_disable_jit"):
-            return programs.with_prices(function, self._env, self._marks, self._prices, *args)
-        key = (function, self._env, self._marks, len(self._original))
+            return programs.with_prices(function, env, self._marks, self._prices, *args)
+        key = (function, env, self._marks, len(self._original))
         if key not in _PROGRAMS:
-            kind = type(self._env)
-            about = [function.__name__, f"{kind.__module__}.{kind.__qualname__}", self._env.name, *self._marks]
-            jitted = jax.jit(partial(programs.with_prices, function, self._env, self._marks))
-            _PROGRAMS[key] = load_or_trace(
-                jitted, self._prices, *args, about=about, packages=self._env.packages
-            ).compile()
+            kind = type(env)
+            about = [function.__name__, f"{kind.__module__}.{kind.__qualname__}", env.name, *self._marks]
+            jitted = jax.jit(partial(programs.with_prices, function, env, self._marks))
+            _PROGRAMS[key] = load_or_trace(jitted, self._prices, *args, about=about, packages=env.packages).compile()
         return _PROGRAMS[key](self._prices, *args)
+
+    def _joined(self, state: State) -> State:
+        return state if self._layout is None else self._layout.join(jax.tree.map(np.asarray, state), np)
 
     def _placed(self, made: tuple[State, ObservationArrays, MarkCounts], slots: Slots) -> NDArray[Any]:
         """Store new states, count their marks, and return the observations of ``slots``."""

@@ -49,10 +49,10 @@ def with_prices(
     return function(env.with_prices(prices), marks, *args)
 
 
-def reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, ObservationArrays, MarkCounts]:
+def reset(env: JaxEnv, marks: Marks, seeds: Array, counted: Array) -> tuple[State, MarkCounts]:
     """Start games from their seeds."""
     state, fired = _on_games(env.reset, marks)(seeds)
-    return state, *observe(env, marks, state, counted, fired)
+    return state, _count(counted, fired)
 
 
 def restart(
@@ -110,8 +110,13 @@ def observe(
     """Observe all games, and count the marks that fired here or before (``fired``) in the games ``counted``."""
     observation, more = _on_games(env.observe, marks)(state)
     observed = ObservationArrays(observation, jax.vmap(env.mask)(state), jax.vmap(env.seed)(state), _facts(env, state))
-    total = [jnp.sum(each * counted[:, None], axis=0, dtype=jnp.int32) for each in (fired, more) if each is not None]
-    return observed, sum(total[1:], start=total[0]) if total else None
+    return observed, _count(counted, fired, more)
+
+
+def _count(counted: Array, *fired: Array | None) -> MarkCounts:
+    """Sum up marks (n, marks) over the games ``counted``."""
+    total = [jnp.sum(each * counted[:, None], axis=0, dtype=jnp.int32) for each in fired if each is not None]
+    return sum(total[1:], start=total[0]) if total else None
 
 
 def _on_games(function: Callable[..., Any], marks: Marks) -> Callable[..., tuple[Any, Array | None]]:
