@@ -140,5 +140,6 @@ def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsy
         for engines in ([], ["--engine", "plain"]):
             assert main(WORLD, ["view", str(trace), "--output", str(page), *engines, *flags]) == 0
             data = page_data(page.read_text(encoding="utf-8"))
+            assert data["sides"] == (["plain"] if engines else ["plain", "jax"])
             assert f"Start: {start}." in data["about"][0]
             assert episode_data(page.read_text(encoding="utf-8"), 0)["steps"][1]["components"][0][1] == paid
