@@ -88,7 +88,7 @@ def searched(
     """The values of the actions in each of at most ``CELLS`` games, (n, actions), all with one key and one policy."""
     filled = stacked(orchards + orchards[-1:] * (CELLS - len(orchards)))
     keys = jnp.broadcast_to(jax.random.key(seed), CELLS)
-    return np.asarray(mean_returns(filled, keys, policy(logits or {}), value))[: len(orchards)]
+    return np.asarray(mean_returns(filled, keys, policy(logits or {}), float(value)))[: len(orchards)]
 
 
 @jax.jit
