@@ -23,7 +23,7 @@ from tests.played import choose
 from tests.rlworldkit.side_by_side import played_alike, played_alike_in_sb3
 
 pytestmark = pytest.mark.usefixtures("swift_built")
-GAMES, STEPS = 5, 150
+GAMES, STEPS = 5, 100
 Env = gym.Env[Any, Any]
 
 

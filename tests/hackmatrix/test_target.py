@@ -1,6 +1,7 @@
 """The engine computes the same, bit for bit, in the forms that it has for a TPU."""
 
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import jax
@@ -15,6 +16,7 @@ from hackmatrix.jax_env.random import PAIRED, Site, cell_words, pick, pick_sever
 from rlworldkit.bench.env import random_valid_actions
 from rlworldkit.jax.target import tracing_for
 from rlworldkit.jax.threefry import EventDraws, Seed
+from tests.hackmatrix.rules.randomness import word
 
 GAMES, CELLS = 256, 36
 LARGEST = 2**32 - 1
@@ -59,12 +61,13 @@ def test_the_cells_with_the_smallest_words_are_picked(drawn: tuple[Any, ...], pl
 
 @pytest.mark.parametrize("platform", ["cpu", "tpu"])
 def test_cells_have_the_words_of_their_indices(platform: str) -> None:
-    low = jnp.arange(GAMES, dtype=jnp.uint32)
-    draws = EventDraws(Seed(low, low + 7), low % 5)
+    low = np.arange(GAMES, dtype=np.uint32)
     with tracing_for(platform):
-        words = np.asarray(cell_words(draws, Site.WARP, 3)).reshape(*PAIRED.shape, GAMES)
-    for cell in (0, 1, 17, 34, 35):
-        np.testing.assert_array_equal(words[cell % 2, cell // 2], draws.word(Site.WARP, 3 * CELLS + cell))
+        draw = jax.jit(lambda low, high, event: cell_words(EventDraws(Seed(low, high), event), Site.WARP, 3))
+        words = np.asarray(draw(low, low + 7, low % 5)).reshape(*PAIRED.shape, GAMES)
+    for cell, game in product((0, 1, 17, 34, 35), range(0, GAMES, 5)):
+        expected = word(game | (game + 7) << 32, game % 5, Site.WARP, 3 * CELLS + cell)
+        assert words[cell % 2, cell // 2, game] == expected, (cell, game)
 
 
 @pytest.mark.long

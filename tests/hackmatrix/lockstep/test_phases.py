@@ -39,7 +39,7 @@ def starts(each: int) -> list[State]:
 def test_the_last_phase_of_the_swift_engine_is_its_step_and_words_are_those_of_their_addresses() -> None:
     engine = WORLD.engines["swift"](1)
     seen = set()
-    for state in starts(2):
+    for state in starts(1):
         engine.set_state([state], ONLY)
         (before,) = engine.get_state(ONLY)
         for action in np.flatnonzero(engine.mask()[0])[:4]:

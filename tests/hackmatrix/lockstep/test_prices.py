@@ -63,7 +63,7 @@ EVENTFUL = (
 """States and actions that are paid for by many components: W3, victory, death."""
 
 
-@settings(max_examples=8, derandomize=True, database=None, deadline=None)
+@settings(max_examples=5, derandomize=True, database=None, deadline=None)
 @given(st.tuples(*map(values_of, PRICES)), st.integers(0, 2**32))
 @example(tuple(price.low for price in PRICES), 0)
 @example(tuple(price.high for price in PRICES), 0)

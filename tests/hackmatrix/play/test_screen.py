@@ -66,7 +66,7 @@ def test_80_columns_and_24_lines_show_all_that_is_needed_and_cut_nothing(advised
     assert seen.count("not owned") == len(PROGRAMS)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_saves_and_leaves(session: PlaySession, number: signal.Signals) -> None:
     async def act(pilot: Pilot[EngineError]) -> None:
         await pilot.press("up")
