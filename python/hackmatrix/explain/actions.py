@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from hackmatrix import rules
-from hackmatrix.cells import Place, place_of, places
+from hackmatrix.cells import Place, is_dead, is_won, place_of, places
 from rlparity import State
 from rlworldkit.render.panels import Obstacle
 
@@ -37,7 +37,7 @@ def cost_text(credits: int, energy: int) -> str:
 def obstacle(state: State, action: int, costs: Costs) -> Obstacle | None:
     """The first reason, in the order of the rules, why an action is invalid (M1-M3, C4); None where it is valid."""
     name = rules.ACTIONS[action]
-    if state["player"]["hp"] == 0 or state["stage"] == rules.WON_STAGE:
+    if is_dead(state) or is_won(state):
         return Obstacle("the game is over", "C4", "game over")
     if action < len(rules.MOVES):
         return _to_move(state, action)

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from hackmatrix.cells import CELLS, Place, around, cell_name, place_of, places
-from hackmatrix.rules import ACTIONS, DIRECTIONS, ENEMIES, MOVES, NUM_STAGES, SIPHON, SIZE, WON_STAGE
+from hackmatrix.cells import CELLS, Place, around, cell_name, is_dead, is_won, place_of, places
+from hackmatrix.rules import ACTIONS, DIRECTIONS, ENEMIES, MOVES, NUM_STAGES, SIPHON, SIZE
 from rlparity import State
 
 WARP, UNDO, RESET, WAIT, _PUSH, _PULL = map(ACTIONS.index, ("WARP", "UNDO", "RESET", "WAIT", "PUSH", "PULL"))
@@ -79,17 +79,17 @@ class StateTransition:
     @property
     def won(self) -> bool:
         """Whether the action completed the last stage (C3)."""
-        return self.completed and bool(self.after["stage"] == WON_STAGE)
+        return self.completed and is_won(self.after)
 
     @property
     def died(self) -> bool:
         """Whether the step ended at hp 0 (C4)."""
-        return self.valid and bool(self.after["player"]["hp"] == 0)
+        return self.valid and is_dead(self.after)
 
     @property
     def over(self) -> bool:
         """Whether the game had ended before the step, so that every action is invalid (C4)."""
-        return bool(self.before["player"]["hp"] == 0 or self.before["stage"] == WON_STAGE)
+        return is_dead(self.before) or is_won(self.before)
 
     @property
     def entered(self) -> Place | None:
