@@ -3,13 +3,19 @@
 import contextlib
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import run
+from numpy.typing import NDArray
 
 from hackmatrix.cli.main import main
+from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.swift_env import SwiftEngine
+from hackmatrix.world import ENGINES
+from rlparity import BatchStep
 from rlworldkit.ppo.params import save_params
 from tests.hackmatrix.agents import new_params, write_checkpoint
 
@@ -27,6 +33,20 @@ def swift(swift_built: None) -> Iterator[SwiftEngine]:
     """One game, for tests that set its state."""
     with SwiftEngine(1) as engine:
         yield engine
+
+
+@pytest.fixture
+def doctored(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second engine is the first one, but pays too much for every move up."""
+
+    class Doctored(SwiftEngine):
+        def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
+            step = super()._step(actions, restarting=restarting)
+            extra = np.zeros_like(step.components)
+            extra[:, COMPONENTS.index("kills")] = 300 * (actions == ACTIONS.index("up"))
+            return replace(step, components=step.components + extra)
+
+    monkeypatch.setitem(ENGINES, "jax", Doctored)
 
 
 @pytest.fixture(scope="session")

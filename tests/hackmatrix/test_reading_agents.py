@@ -180,10 +180,6 @@ def without_a_bias() -> Any:  # noqa: ANN401 - parameters
         *((f"nothing{kind}", None, "there is no ") for kind in (".npz", ".pkl", ".onnx", ".zip")),
         *((name, b"else", "is no agent: give params_") for name in ("notes.txt", BEST, "x" * 100)),
         ("folder/", None, "There is no agent in"),
-        ("damaged.npz", b"something else", "cannot be read"),
-        ("damaged.pkl", b"something else", "cannot be read as a checkpoint"),
-        ("damaged.zip", b"something else", "cannot be read as a MaskablePPO model of this world"),
-        ("damaged.onnx", b"something else", "it is no ONNX model, or a damaged one"),
         ("other.npz", lambda: new_params(actions=6), "holds a network for another number of actions than the 28 here"),
         ("half.npz", without_a_bias, OTHERS),
         *(

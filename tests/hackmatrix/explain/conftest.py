@@ -8,9 +8,10 @@ import pytest
 
 from hackmatrix.explain.transition import StateTransition
 from hackmatrix.world import WORLD
-from rlparity import BatchEngine, State, View
+from rlparity import State, View
 from rlparity.core.source_specs import open_source
 from rlparity.core.sources import choose_actions
+from tests.hackmatrix.rules.engines import SWIFT
 
 GAMES, STEPS, SEED, INVALID_SHARE = 64, 30, 9, 0.02
 ONLY = np.zeros(1, np.intp)
@@ -27,13 +28,10 @@ Play = Callable[[State, int], Paid]
 
 
 @pytest.fixture
-def play(swift: BatchEngine) -> Play:
+def play(swift_built: None) -> Play:
     def one_step(state: State, action: int) -> Paid:
-        swift.set_state([state], ONLY)
-        (before,) = swift.get_state(ONLY)
-        step = swift.step(np.array([action], np.int32))
-        (after,) = swift.get_state(ONLY)
-        return Paid(StateTransition(before, after, action), tuple(step.components[0].tolist()))
+        before, after = SWIFT.complete(state), SWIFT.play(state, action)
+        return Paid(StateTransition(before, after.state, action), tuple(after.components.values()))
 
     return one_step
 

@@ -1,21 +1,16 @@
 """A trace and a run on a page: as engines play it, and the curves and the furthest agent that a run has left."""
 
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from written_page import episode_data, page_data
 
 from hackmatrix.cli.main import main
 from hackmatrix.rules import ACTIONS, COMPONENTS
 from hackmatrix.score import MILESTONE
-from hackmatrix.swift_env import SwiftEngine
-from hackmatrix.world import ENGINES, WORLD
-from rlparity import BatchStep
+from hackmatrix.world import WORLD
 from rlparity.cli.main import main as rlparity
 from rlparity.core.trace import Case, Trace, read_trace, write_trace
 from rlworldkit.runs.sinks import CsvLog
@@ -24,20 +19,6 @@ from tests.hackmatrix.rules.builders import WAIT, state
 from tests.hackmatrix.rules.movers import daemon
 
 GOLDEN = Path(str(WORLD.golden))
-
-
-@pytest.fixture
-def doctored(swift_built: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second engine is the first one, but pays too much for every move up."""
-
-    class Doctored(SwiftEngine):
-        def _step(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
-            step = super()._step(actions, restarting=restarting)
-            extra = np.zeros_like(step.components)
-            extra[:, COMPONENTS.index("kills")] = 300 * (actions == ACTIONS.index("up"))
-            return replace(step, components=step.components + extra)
-
-    monkeypatch.setitem(ENGINES, "jax", Doctored)
 
 
 def written(trace: Trace, tmp_path: Path) -> Path:
