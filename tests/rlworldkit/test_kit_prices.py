@@ -25,8 +25,6 @@ from rlworldkit.envs.gymnax_style import GymnaxStyle
 from rlworldkit.envs.sb3_vec_env import WorldVecEnv
 from rlworldkit.envs.spaces import env_id
 from rlworldkit.jax import engine as jax_engine
-from rlworldkit.ppo.networks import make_network
-from rlworldkit.ppo.params import MLP, save_params
 from rlworldkit.show.play.game import PlayEngine
 from rlworldkit.show.play.panes import title
 from rlworldkit.show.play.session import PlaySession
@@ -113,10 +111,10 @@ def test_evaluate_says_which_prices_it_counted_with(capsys: pytest.CaptureFixtur
     assert (own["endings"], own["length"]) == (others["endings"], others["length"])
 
 
-def test_what_is_watched_viewed_and_played_says_its_prices(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    network = make_network(MLP, None, 6, 8, 1)
-    params, page, trace = tmp_path / "params_1.npz", tmp_path / "page.html", tmp_path / "game.json"
-    save_params(params, jax.jit(network.init)(jax.random.key(3), jnp.zeros((1, 34))))
+def test_what_is_watched_viewed_and_played_says_its_prices(
+    params: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, trace = tmp_path / "page.html", tmp_path / "game.json"
     words = [str(params), "--max-steps", "9", "--seed", "5", "--price", "step=0.5", "--choose", "likeliest"]
     assert main(WORLD, ["watch", *words, "--render", "ansi"]) == 0
     said = " ".join(capsys.readouterr().out.split())
