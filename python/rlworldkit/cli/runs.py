@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
+
 from rlparity.io.arguments import FileName
 from rlparity.io.console import open_console
 from rlworldkit.program import Program
+from rlworldkit.runs.console import print_nothing_to_save
+from rlworldkit.runs.run import Run
+from rlworldkit.runs.stop import StopRequest
+from rlworldkit.runs.wandb_run import Tracking
 from rlworldkit.score import score_of
 from rlworldkit.settings import setting
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from rlworldkit.runs.live_page import LivePage
-    from rlworldkit.runs.run import Run
-    from rlworldkit.runs.stop import StopRequest
 
 LOGGING, RUN = "logging and checkpoints", "run"
 
@@ -46,20 +48,15 @@ def run_of(
     stopping: str = "",
     upload: bool = False,
     rewind: bool = False,
-    console: "Console | None" = None,
-    stop: "StopRequest | None" = None,
+    console: Console | None = None,
+    stop: StopRequest | None = None,
     **outputs: Any,  # noqa: ANN401 - further arguments of ``Run``
-) -> "Run":
+) -> Run:
     """Create the run that the options describe, silent without a folder; enter ``run.stop`` before the run.
 
     trainer: shown in the title. stopping: what ends before training stops, for a message. upload, rewind: as in
     ``Tracking``. console, stop: by default those of a run that has the terminal to itself.
     """
-    from rlworldkit.runs.console import print_nothing_to_save
-    from rlworldkit.runs.run import Run
-    from rlworldkit.runs.stop import StopRequest
-    from rlworldkit.runs.wandb_run import Tracking
-
     own = console or open_console(quiet=folder is None)
     run = Run(
         folder,
@@ -78,7 +75,7 @@ def run_of(
 
 
 def page_of(
-    program: Program, totals: Mapping[str, int], stop: "StopRequest", print_line: Callable[[str], None]
+    program: Program, totals: Mapping[str, int], stop: StopRequest, print_line: Callable[[str], None]
 ) -> "AbstractContextManager[LivePage]":
     """Serve a page, as a context, that shows the runs in ``totals``, which gives their steps by name."""
     from rlworldkit.runs.live_page import LivePage
@@ -86,7 +83,7 @@ def page_of(
     return LivePage(f"{program.world.title} training", totals, stop).opened(print_line)
 
 
-def say_written(program: Program, run: "Run", files: Iterable[Path], agent: Path) -> None:
+def say_written(program: Program, run: Run, files: Iterable[Path], agent: Path) -> None:
     """Print which of the files exist, and the command to watch the agent."""
     for path in files:
         if path.exists():

@@ -25,13 +25,14 @@ from rlworldkit.jax.engine_backend import choose_backend
 from rlworldkit.jax.xla import enable_compilation_cache, of_parts, prefer_wide_vectors
 from rlworldkit.ppo.config import get_device_config, preset_of
 from rlworldkit.program import Program
+from rlworldkit.runs.console import print_nothing_to_save
 from rlworldkit.runs.folder import CONFIG, CURVE, LATEST, METRICS
 from rlworldkit.runs.pool import Parent, parent_process
+from rlworldkit.runs.sinks import Metrics
 from rlworldkit.settings import as_flags, from_flags
 
 if TYPE_CHECKING:
     from rlworldkit.ppo.loop import TrainJob
-    from rlworldkit.runs.sinks import Metrics
 
 
 def main(program: Program, argv: Sequence[str]) -> int:
@@ -54,7 +55,7 @@ def main(program: Program, argv: Sequence[str]) -> int:
     parent, is_first = parent_process(), _joined(options)
     reports = [parent.report] if parent else []
 
-    def report(metrics: "Metrics") -> None:
+    def report(metrics: Metrics) -> None:
         for each in reports:
             each(metrics)
 
@@ -89,7 +90,6 @@ def _joined(options: TrainOptions) -> bool:
 def _train(program: Program, job: "TrainJob", options: TrainOptions, argv: Sequence[str], parent: Parent | None) -> int:
     """Train, and print the results; without a folder, as a process that neither writes nor prints."""
     from rlworldkit.ppo.training import train
-    from rlworldkit.runs.console import print_nothing_to_save
 
     run, folder = job.run, job.run.folder
     if options.preset:
