@@ -66,7 +66,7 @@ SLOWEST = (
     ("rlworldkit/ppo",),
     ("rlworldkit/test_own_world.py",),
     ("hackmatrix/sb3",),
-    *((f"rlworldkit/{name}",) for name in ("runs", "test_sweep.py", "test_ppo_settings.py", "test_search.py")),
+    *((f"rlworldkit/{name}",) for name in ("runs", "test_sweep.py", "test_search.py")),
     ("goodharts/training",),
     ("project/test_native",),
     ("rlworldkit/test_switches.py",),

@@ -13,10 +13,10 @@ from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
 from rlworldkit.ppo.loop import TrainJob, training_loop
 from rlworldkit.ppo.metrics import RolloutMetrics
-from rlworldkit.ppo.ppo import collect_rollout
+from rlworldkit.ppo.ppo import collect_rollout, samples_of
 from rlworldkit.ppo.program import CompiledTraining, TrainFunction, compile_training, run_loops
 from rlworldkit.ppo.saving import Saver
-from rlworldkit.ppo.state import RunnerState, Transition, init_runner
+from rlworldkit.ppo.state import RunnerState, Samples, TrainState, Transition, init_runner
 from rlworldkit.runs.run import Progress, Run
 from rlworldkit.runs.stop import StopRequest
 
@@ -122,6 +122,19 @@ def rollout(orchard: PackedOrchard) -> Rollout:
     before = before._replace(train_state=before.train_state.replace(params={"params": firm}))
     collect: Callable[[Any], Any] = jax.jit(lambda runner: collect_rollout(runner, config, orchard))
     return Rollout(config, orchard, before, *collect(before))
+
+
+@pytest.fixture(scope="session")
+def batch(orchard: PackedOrchard) -> tuple[TrainState, Samples]:
+    """A new network, and the samples that it plays."""
+    start = init_runner(SMALLEST, orchard)
+
+    @jax.jit
+    def play(runner: RunnerState) -> Samples:
+        after, transitions, _ = collect_rollout(runner, SMALLEST, orchard)
+        return samples_of(after, transitions, SMALLEST, orchard)
+
+    return start.train_state, play(start)
 
 
 @pytest.fixture(scope="session")

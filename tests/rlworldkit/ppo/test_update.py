@@ -17,8 +17,8 @@ from rlworldkit.jax.env import Encoder
 from rlworldkit.jax.threefry import trainer_seeds
 from rlworldkit.ppo.networks import make_network
 from rlworldkit.ppo.optimizer import ADAM_EPSILON, make_optimizer
-from rlworldkit.ppo.ppo import LossStats, collect_rollout, learn, ppo_loss, samples_of, update
-from rlworldkit.ppo.state import RunnerState, Samples, TrainState, init_runner
+from rlworldkit.ppo.ppo import LossStats, learn, ppo_loss, update
+from rlworldkit.ppo.state import Samples, TrainState, init_runner
 
 from .conftest import LIMIT, SMALLEST, Rollout
 from .orchards import PackedOrchard
@@ -45,19 +45,6 @@ def learnt(env: PackedOrchard, state: TrainState, samples: Samples, **settings: 
     program = jax.jit(lambda state, samples: learn(state, samples, jax.random.key(1), config, env))
     after, losses = program(state, samples)
     return after, losses
-
-
-@pytest.fixture(scope="module")
-def batch(orchard: PackedOrchard) -> tuple[TrainState, Samples]:
-    """A new network, and the samples that it plays."""
-    start = init_runner(SMALLEST, orchard)
-
-    @jax.jit
-    def play(runner: RunnerState) -> Samples:
-        after, transitions, _ = collect_rollout(runner, SMALLEST, orchard)
-        return samples_of(after, transitions, SMALLEST, orchard)
-
-    return start.train_state, play(start)
 
 
 def epochs_of(

@@ -1,7 +1,7 @@
 """PopArt, schedules, the entropy floor, normalised batches and privileged critics."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache, partial
 from typing import Any
 
@@ -20,16 +20,18 @@ from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.optimizer import UpdateRates, optimizer_of, rates_at
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
-from rlworldkit.ppo.ppo import LossStats, collect_rollout, evaluate, learn, ppo_loss, samples_of
+from rlworldkit.ppo.ppo import LossStats, evaluate, learn, ppo_loss
 from rlworldkit.ppo.program import compile_training
 from rlworldkit.ppo.saving import Saver
-from rlworldkit.ppo.state import RunnerState, Samples, TrainState, init_runner
+from rlworldkit.ppo.state import Samples, TrainState, init_runner
 from rlworldkit.ppo.training import train
-from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueHead, ValueScale, moved
+from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved
 from rlworldkit.runs.run import Run, TrainResult
-from tests.rlworldkit.ppo.conftest import SMALLEST
 
-CONFIG = dataclasses.replace(SMALLEST, total_timesteps=72, seed=0)
+from .conftest import SMALLEST
+from .orchards import PackedOrchard
+
+CONFIG = dataclasses.replace(SMALLEST, total_timesteps=72)
 ALL = dataclasses.replace(
     CONFIG,
     activation="relu",
@@ -46,7 +48,7 @@ ALL = dataclasses.replace(
     diagnostics=True,
 )
 """Every setting that these tests are about."""
-WORLD, KEY = OrchardJaxEnv(), jax.random.key(5)
+WORLD = PackedOrchard()
 
 
 class Almanac(OrchardJaxEnv):
@@ -67,26 +69,19 @@ class Almanac(OrchardJaxEnv):
 ALMANAC = Almanac()
 
 
-@cache
-def fresh(head: ValueHead) -> RunnerState:
-    return init_runner(dataclasses.replace(CONFIG, value_head=head), WORLD)
+Rolled = Callable[..., tuple[TrainConfig, TrainState, Samples]]
 
 
-@cache
-def played() -> Samples:
-    @jax.jit
-    def play(runner: RunnerState) -> Samples:
-        after, transitions, _ = collect_rollout(runner, CONFIG, WORLD)
-        return samples_of(after, transitions, CONFIG, WORLD)
+@pytest.fixture
+def rolled(batch: tuple[TrainState, Samples]) -> Rolled:
+    """Makes settings, a network that has learnt nothing, and a rollout of the one with a plain value."""
 
-    samples: Samples = play(fresh("plain"))
-    return samples
+    def rolled(**settings: Any) -> tuple[TrainConfig, TrainState, Samples]:  # noqa: ANN401 - settings
+        config = dataclasses.replace(CONFIG, **settings)
+        state = batch[0] if config.value_head == "plain" else init_runner(config, WORLD).train_state
+        return config, state.replace(tx=optimizer_of(config)), batch[1]
 
-
-def rolled(**settings: Any) -> tuple[TrainConfig, TrainState, Samples]:  # noqa: ANN401 - settings
-    """Settings, a network that has learnt nothing, and a rollout of the one with a plain value."""
-    config = dataclasses.replace(CONFIG, **settings)
-    return config, fresh(config.value_head).train_state.replace(tx=optimizer_of(config)), played()
+    return rolled
 
 
 def loss_of(config: TrainConfig, state: TrainState, samples: Samples, rates: UpdateRates | None = None) -> LossStats:
@@ -120,18 +115,20 @@ def test_a_moved_layer_says_the_same_values() -> None:
     np.testing.assert_allclose(after.values(hidden @ other + offset), before.values(hidden @ kernel + bias), atol=1e-12)
 
 
-def learnt(config: TrainConfig, state: TrainState, samples: Samples) -> tuple[TrainState, LossStats]:
-    after, stats = jax.jit(partial(learn, config=config, env=WORLD))(state, samples, KEY)
+def learnt(config: TrainConfig, state: TrainState, samples: Samples, key: Array) -> tuple[TrainState, LossStats]:
+    after, stats = jax.jit(partial(learn, config=config, env=WORLD))(state, samples, key)
     return after, stats
 
 
-def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head() -> None:
+def test_an_update_without_steps_keeps_the_values_and_learns_on_the_scale_of_the_head(
+    rolled: Rolled, key: Array
+) -> None:
     """Values that nothing moved are not clipped, so the loss is half the squared error in deviations."""
     config, state, samples = rolled(value_head="popart", learning_rate=1e-30)
     values_of: Any = jax.jit(lambda state: evaluate(state, WORLD, samples.transition.obs)[1])
     values = values_of(state)
     samples = samples._replace(transition=samples.transition._replace(value=values))
-    after, stats = learnt(config, state, samples)
+    after, stats = learnt(config, state, samples, key)
     scale = after.value_scale
     assert scale is not None
     assert float(scale.mean) == pytest.approx(float(samples.target.mean()), rel=1e-5)
@@ -159,7 +156,7 @@ class TestRates:
             expected = [0.2 - 0.1 * done, 0.15 + 0.2 * done, 0.05 - 0.04 * done]
             np.testing.assert_allclose(rates, expected, rtol=1e-6)
 
-    def test_the_clipping_range_and_the_bonus_are_those_of_the_update(self) -> None:
+    def test_the_clipping_range_and_the_bonus_are_those_of_the_update(self, rolled: Rolled) -> None:
         config, state, samples = rolled()
         drawn = jax.random.uniform(jax.random.key(0), samples.advantage.shape)
         samples = samples._replace(transition=samples.transition._replace(log_prob=samples.transition.log_prob - drawn))
@@ -170,7 +167,7 @@ class TestRates:
         assert float(narrow.total_loss) == pytest.approx(float(parts), rel=1e-5)
 
 
-def test_entropy_below_the_floor_costs_its_shortfall() -> None:
+def test_entropy_below_the_floor_costs_its_shortfall(rolled: Rolled) -> None:
     config, state, samples = rolled(diagnostics=True)
     free = loss_of(config, state, samples)
     for floor, price in ((3.0, 0.2 * (3.0 - float(free.entropy))), (0.1, 0.0)):
@@ -179,7 +176,7 @@ def test_entropy_below_the_floor_costs_its_shortfall() -> None:
         assert float(dear.diagnostics["entropy_floor_penalty"]) == pytest.approx(price, abs=1e-5)
 
 
-def test_advantages_of_a_batch_are_scaled_together() -> None:
+def test_advantages_of_a_batch_are_scaled_together(rolled: Rolled) -> None:
     """At a ratio of 1 the surrogate is minus the mean advantage: of each half of a batch another one."""
     config, state, samples = rolled(normalize_advantage="batch")
     raised = samples.advantage + 100 * (jnp.arange(config.batch_size) < config.batch_size // 2)
