@@ -12,9 +12,8 @@ from goodharts.training.jobs import LOGS, MODELS, RUNS, WARM_UP_UPDATES, Job
 from goodharts.training.torchrun import rank
 from rlparity.errors import ParityError, UsageError, is_out_of_memory
 from rlparity.io.strict_json import json_text
-from rlworldkit.runs.folder import CURVE, make_folder, move_aside
+from rlworldkit.runs.folder import CURVE, locked, make_folder, move_aside
 from rlworldkit.runs.live_state import Outcome
-from rlworldkit.runs.lock import locked
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.sinks import CsvLog, Metrics
 from rlworldkit.runs.stop import StopRequest

@@ -16,8 +16,7 @@ from rlworldkit.cli.train_plan import TrainOptions, config_of, initial_of, parse
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path, trained_files
 from rlworldkit.program import Program
-from rlworldkit.runs.folder import LATEST, fresh_run_name, make_folder
-from rlworldkit.runs.lock import locked
+from rlworldkit.runs.folder import LATEST, fresh_run_name, locked, make_folder
 from rlworldkit.runs.pool import RunTask
 from rlworldkit.settings import from_flags
 

@@ -11,8 +11,7 @@ from rlparity.io.console import open_console
 from rlworldkit.jax.xla import enable_compilation_cache, threads_of_a_share
 from rlworldkit.program import Program
 from rlworldkit.runs.console import print_line
-from rlworldkit.runs.folder import make_folder
-from rlworldkit.runs.lock import locked
+from rlworldkit.runs.folder import locked, make_folder
 from rlworldkit.runs.stop import StopRequest
 from rlworldkit.settings import add_flags, given
 from rlworldkit.sweep.options import SweepOptions

@@ -16,8 +16,7 @@ from rlworldkit.jax.xla import available_cores
 from rlworldkit.ppo.config import TrainConfig
 from rlworldkit.ppo.params import params_path
 from rlworldkit.program import Program
-from rlworldkit.runs.folder import METRICS, make_folder
-from rlworldkit.runs.lock import locked
+from rlworldkit.runs.folder import METRICS, locked, make_folder
 from rlworldkit.runs.pool import last_value, train_many
 from rlworldkit.runs.sinks import Metrics, read_csv
 from rlworldkit.runs.stop import StopRequest

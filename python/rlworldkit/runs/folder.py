@@ -1,7 +1,9 @@
-"""Folders of training runs, and the settings that they keep."""
+"""Folders of training runs: names, saved settings, and the lock by which one process at a time trains into one."""
 
 import contextlib
 import datetime
+import fcntl
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,6 +17,7 @@ from rlparity.io.safe_read import MIB, Unreadable, is_object, read_json, refused
 from rlparity.io.strict_json import is_json_number
 from rlworldkit.runs.retrying_writer import reason
 
+LOCK = "run.lock"
 METRICS, CURVE, CONFIG = "metrics.csv", "learning_curve.png", "config.json"
 """Files that every run writes into its folder."""
 LATEST = "latest"
@@ -30,6 +33,8 @@ PRICES = "prices"
 """Key of the setting with the prices of the reward that override the world's own, by name."""
 CONFIG_LIMIT = MIB
 """Size of the largest file of settings that is read, in bytes."""
+_held: set[int] = set()
+"""Descriptors of the locks that this process holds."""
 
 
 def fresh_run_name(kind: str, seed: int) -> str:
@@ -140,3 +145,45 @@ def began(folder: Path) -> str:
 def now() -> str:
     """Current time in the format of the setting ``BEGAN``: text that sorts by time."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+@contextlib.contextmanager
+def locked(folder: Path, name: str = LOCK, refusal: str | None = None) -> Iterator[None]:
+    """Hold a lock of ``folder``, on the file ``name``, which is never removed; the lock ends with the process at last.
+
+    If the file system has no locks, nothing is held. Raises UsageError, with the sentence ``refusal`` if given, if
+    another process or another run of this process holds the lock, and UsageError if the file cannot be created.
+    """
+    try:
+        descriptor = os.open(folder / name, os.O_RDWR | os.O_CREAT, 0o666)  # not inherited by other programs
+    except OSError as error:
+        raise UsageError(f"{folder / name} cannot be written ({error.strerror}); choose another folder.") from None
+    _held.add(descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        _release(descriptor)
+        raise UsageError(
+            refusal or f"Another process is training into {folder}: let it end first, or start a run of another name."
+        ) from None
+    except OSError:  # the file system has no locks
+        pass
+    try:
+        yield
+    finally:
+        _release(descriptor)
+
+
+def _release(descriptor: int) -> None:
+    if descriptor in _held:
+        _held.remove(descriptor)
+        os.close(descriptor)
+
+
+def _let_go() -> None:
+    """Release inherited locks in a forked process, which would keep them held after its parent is gone."""
+    for descriptor in list(_held):
+        _release(descriptor)
+
+
+os.register_at_fork(after_in_child=_let_go)

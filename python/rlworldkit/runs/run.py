@@ -15,14 +15,15 @@ from rlworldkit.runs.console import ConsoleProgress
 from rlworldkit.runs.folder import (
     CONFIG,
     CURVE,
+    LOCK,
     METRICS,
     METRICS_LINES,
     RECORDS,
+    locked,
     make_folder,
     move_aside,
     read_saved_config,
 )
-from rlworldkit.runs.lock import LOCK, locked
 from rlworldkit.runs.retrying_writer import RetryingWriter
 from rlworldkit.runs.sinks import CsvLog, JsonLinesLog, Metrics, Milestone, Sink, TensorBoardLog, read_csv
 from rlworldkit.runs.stop import StopRequest

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from rlparity.errors import UsageError
-from rlworldkit.runs.folder import run_folder
-from rlworldkit.runs.lock import locked
+from rlworldkit.runs.folder import locked, run_folder
 from rlworldkit.runs.run import Run
 from tests.rlworldkit.runs.conftest import SIZES
 
@@ -22,7 +21,7 @@ SB3 = ["train-sb3", "--num-envs", "2", "--n-steps", "32", "--batch-size", "32", 
 HOLDING = """
 import os, subprocess, sys, time
 from pathlib import Path
-from rlworldkit.runs.lock import locked
+from rlworldkit.runs.folder import locked
 with locked(Path(sys.argv[1])):
     if sys.argv[2] == "program":
         print(subprocess.Popen(["sleep", "60"]).pid, flush=True)
