@@ -107,18 +107,18 @@ class TestGoingOn:
         before = [row["rollout/ep_rew_mean"] for row in read_csv(finished / "metrics.csv")]
         with np.load(finished / "evaluations.npz") as kept:  # the best there ever was, which nothing surpasses
             np.savez(folder / "evaluations.npz", **{**kept, "results": kept["results"] + 1000})
-        assert run(folder, resume=folder / "final_model.zip", timesteps=1024).progress.timesteps == 1024
+        assert run(folder, resume=folder / "final_model.zip", timesteps=768).progress.timesteps == 768
         assert SHORT.seed + 512 in begun, "it plays other games than those it has seen"
         both = read_csv(folder / "metrics.csv")
-        assert [row["timesteps"] for row in both] == list(range(128, 1025, 128))
+        assert [row["timesteps"] for row in both] == list(range(128, 769, 128))
         assert [row["rollout/ep_rew_mean"] for row in both[:4]] == before
         seconds = [row["seconds"] for row in both]
         assert seconds == sorted(seconds)
-        # half of the run is left: the rate begins at half of what it was, not anew
-        assert np.nanmax([row["train/learning_rate"] for row in both[4:]]) <= 0.5e-3
+        # a third of the run is left: the rate begins at a third of what it was, not anew
+        assert np.nanmax([row["train/learning_rate"] for row in both[4:]]) <= 0.34e-3
         with np.load(folder / "evaluations.npz") as kept:
             assert kept["timesteps"].tolist()[:2] == [240, 480]
-            assert len(kept["timesteps"]) == 4
+            assert len(kept["timesteps"]) == 3
         is_kept = (folder / "best_model.zip").read_bytes() == (finished / "best_model.zip").read_bytes()
         assert is_kept, "a worse model took the place of the best"
 
@@ -126,7 +126,7 @@ class TestGoingOn:
         self, finished: Path, folder: Path
     ) -> None:
         model = folder / "checkpoint_360_steps.zip"
-        run(folder, resume=model, timesteps=616, eval_freq=100, eval_episodes=6, save_freq=120)
+        run(folder, resume=model, timesteps=616, eval_freq=100, eval_episodes=6)
         with np.load(folder / "evaluations.npz") as found, np.load(finished / "evaluations.npz") as before:
             assert found["timesteps"].tolist() == [240, 460, 560]
             for name in ("results", "ep_lengths"):
