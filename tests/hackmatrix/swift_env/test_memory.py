@@ -1,7 +1,7 @@
 """Rows in shared memory: the same games as through the pipe, and arrays that stay what they are while they are held."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -101,50 +101,34 @@ def test_a_fork_keeps_what_it_held() -> None:
     assert before not in [offset for offset, _ in after]
 
 
-class TestRefusals:
-    """Whatever does not fit is refused, and the games stay as they were."""
+def test_what_does_not_fit_is_refused_and_the_games_stay_as_they_were(tmp_path: Path) -> None:
+    memory = SharedMemory(size_of_rows(FEW, ObservationFormat.COMPACT))
+    with (tmp_path / "short").open("w+b", buffering=0) as short:
+        short.write(bytes(7))
+        short_number = short.fileno()
+        process = SwiftProcess(descriptors=[memory.file.fileno(), short_number])
 
-    SIZE = size_of_rows(FEW, ObservationFormat.COMPACT)
+    def ask(frame: bytes) -> bytes:
+        process.send(frame)
+        return process.receive().tobytes()
 
-    @pytest.fixture
-    def ask(self) -> Iterator[Callable[[bytes], bytes]]:
-        memory = SharedMemory(self.SIZE)
-        process = SwiftProcess(descriptors=[memory.file.fileno()])
-
-        def ask(frame: bytes) -> bytes:
-            process.send(frame)
-            return process.receive().tobytes()
-
-        ask(hello())
-        ask(request(FrameCommand.OPEN, FEW, int(ObservationFormat.COMPACT), np.arange(FEW, dtype="<u8")))
-        assert b"no memory is shared" in ask(request(FrameCommand.PLACE, 0, request(FrameCommand.OBSERVE)))
-        assert ask(request(FrameCommand.SHARE, memory.file.fileno(), memory.total)) == bytes(4)
-        yield ask
-        process.close()
-
-    def test_of_places_and_descriptors(self, ask: Callable[[bytes], bytes]) -> None:
-        places = {
-            "too far": (64, request(FrameCommand.RESTART, games_of(None))),
-            "off 8": (4, request(FrameCommand.RESTART, games_of(np.array([0])))),
-            "far off": (2**32 - 8, request(FrameCommand.RESTART, games_of(None))),
-            "no rows": (0, request(FrameCommand.GET_STATES, games_of(None))),
-            "twice": (0, request(FrameCommand.PLACE, 0, request(FrameCommand.OBSERVE))),
-            "nothing": (0, b""),
-        }
-        frames = {what: request(FrameCommand.PLACE, *place) for what, place in places.items()}
-        frames |= {f"descriptor {number}": request(FrameCommand.SHARE, number, 8) for number in (1, 999, 2**32 - 1)}
-        states = request(FrameCommand.GET_PACKED_STATES, games_of(None))
-        before = ask(states)
-        for what, frame in frames.items():
-            assert (ask(frame)[:4], ask(states)) == (b"\1\0\0\0", before), what
-
-    def test_of_files_that_are_too_short(self, tmp_path: Path) -> None:
-        with (tmp_path / "short").open("w+b") as short:
-            short.write(bytes(7))
-            short.flush()
-            process = SwiftProcess(descriptors=[short.fileno()])
-            process.send(hello())
-            process.receive()
-            process.send(request(FrameCommand.SHARE, short.fileno(), 8))
-            assert b"is no file of 8 bytes" in process.receive().tobytes()
-            process.close()
+    ask(hello())
+    ask(request(FrameCommand.OPEN, FEW, int(ObservationFormat.COMPACT), np.arange(FEW, dtype="<u8")))
+    assert b"no memory is shared" in ask(request(FrameCommand.PLACE, 0, request(FrameCommand.OBSERVE)))
+    assert b"is no file of 8 bytes" in ask(request(FrameCommand.SHARE, short_number, 8))
+    assert ask(request(FrameCommand.SHARE, memory.file.fileno(), memory.total)) == bytes(4)
+    places = {
+        "too far": (64, request(FrameCommand.RESTART, games_of(None))),
+        "off 8": (4, request(FrameCommand.RESTART, games_of(np.array([0])))),
+        "far off": (2**32 - 8, request(FrameCommand.RESTART, games_of(None))),
+        "no rows": (0, request(FrameCommand.GET_STATES, games_of(None))),
+        "twice": (0, request(FrameCommand.PLACE, 0, request(FrameCommand.OBSERVE))),
+        "nothing": (0, b""),
+    }
+    frames = {what: request(FrameCommand.PLACE, *place) for what, place in places.items()}
+    frames |= {f"descriptor {number}": request(FrameCommand.SHARE, number, 8) for number in (1, 999, 2**32 - 1)}
+    states = request(FrameCommand.GET_PACKED_STATES, games_of(None))
+    before = ask(states)
+    for what, frame in frames.items():
+        assert (ask(frame)[:4], ask(states)) == (b"\1\0\0\0", before), what
+    process.close()
