@@ -41,7 +41,6 @@ def test_a_schema_refuses_what_is_no_document_of_its_command() -> None:
     ("words", "code", "kind", "message", "following"),
     [
         ("run --steps 0 --json", 2, "usage", "rlparity run: argument --steps: it must be", "run --help"),
-        ("run --engines plain,x --json", 2, "usage", "world 'orchard' has no engine 'x'", "run --help"),
         ("replay no.json --json", 2, "usage", "there is no trace file no.json", "replay --help"),
         ("diff . nowhere --json -", 2, "usage", "", "diff --help"),
         ("diff . --json=-", 2, "usage", "the following arguments are required", "diff --help"),

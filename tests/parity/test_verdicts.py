@@ -377,7 +377,6 @@ OF_ENVIRONMENTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any],
     "infos that are compared": (SAYS, SAYS | {"low": 0.0}, {"infos": True}, PASS, ""),
     "other infos": (SAYS, MASKED | {"info": lambda at: at + 0.5}, {"infos": True}, DIVERGENT, "info.says"),
     "ignored seeds": (MASKED | {"is_seeded": False}, {"is_seeded": False, **MASKED}, {}, LIMITED, "every seed plays"),
-    "one environment under one name": (MASKED, MASKED, {"is_one": True}, LIMITED, "is compared with itself"),
     "one environment under two ids": (MASKED, MASKED, {}, INCONCLUSIVE, "both engines are one and the same"),
     "NaN in infos": (NAN_SAID, NAN_SAID | {"is_seeded": True}, {"infos": True}, PASS, ""),
     "other arrays of another library in infos": (
@@ -396,9 +395,8 @@ OF_ENVIRONMENTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any],
 def test_an_empty_comparison_of_environments_is_no_pass(name: str) -> None:
     one, other, settings, verdict, reason = OF_ENVIRONMENTS[name]
     world = walks(one, other)
-    engines = [*world.engines]
-    pair = engines[0], engines[0 if settings.pop("is_one", False) else 1]
-    check_verdict(played(world, pair, **settings), verdict, reason)
+    reference, port = world.engines
+    check_verdict(played(world, (reference, port), **settings), verdict, reason)
 
 
 def check_verdict(outcome: Outcome, verdict: Verdict, reason: str) -> None:
