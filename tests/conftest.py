@@ -31,9 +31,11 @@ os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 if os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "true") == "true":
     os.environ.setdefault("RLWORLDKIT_C_FLAGS", "-O0")
     if version("jax").split(".")[:2] == ["0", "10"]:  # later ones end the process over a flag that they do not know
-        flags, emitters = os.environ.get("XLA_FLAGS", ""), "--xla_cpu_use_fusion_emitters=false"
-        if emitters not in flags:  # a test that runs pytest reads this again, and JAX keeps programs by flags
-            os.environ["XLA_FLAGS"] = f"{flags} {emitters}".strip()
+        # To split a program for threads costs a tenth of compiling it, and the cores have other workers.
+        cheap = "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
+        flags = os.environ.get("XLA_FLAGS", "")
+        if cheap not in flags:  # a test that runs pytest reads this again, and JAX keeps programs by flags
+            os.environ["XLA_FLAGS"] = f"{flags} {cheap}".strip()
 
 import jax  # noqa: E402 - JAX must find its settings first
 import pytest  # noqa: E402
