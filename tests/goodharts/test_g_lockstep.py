@@ -75,8 +75,8 @@ def test_G6_marks_of_an_evaluation_are_counted_alike_with_its_deaths() -> None:
         ),
         *(pytest.param(mode, READING, CLIPPED, marks=() if mode == "proxy" else pytest.mark.long) for mode in MODES),
         ("ground_truth", READING, EMPTY),
-        ("proxy_mortal", JAX, replace(UPSIDE_DOWN, food_interest=250, poison_interest=-4000, reward_clip=900)),
         pytest.param("ground_truth", JAX, UPSIDE_DOWN, marks=pytest.mark.long),
+        pytest.param("proxy_mortal", JAX, replace(CLIPPED, max_steps=9), marks=pytest.mark.long),
     ],
 )
 def test_G9_games_by_other_numbers_than_the_published_ones_are_identical(
@@ -163,14 +163,16 @@ SHORT = Settings(source="directed", games=5, steps=8)
 
 
 @pytest.mark.parametrize(
-    ("mode", "other"),
+    ("mode", "other", "numbers"),
     [
-        *(pytest.param(mode, "reading", marks=pytest.mark.long if mode in ALIKE else ()) for mode in MODES),
-        ("ground_truth_handhold", "jax"),
+        *(pytest.param(mode, "reading", UNCLIPPED, marks=pytest.mark.long if mode in ALIKE else ()) for mode in MODES),
+        ("ground_truth_handhold", "jax", replace(UPSIDE_DOWN, reward_clip=900)),
     ],
 )
-def test_G12_engines_agree_at_any_prices_without_compiling_anew(mode: str, other: str) -> None:
-    world, compiled = world_of(mode, UNCLIPPED), set[int]()
+def test_G9_G12_engines_agree_at_any_prices_by_other_numbers_without_compiling_anew(
+    mode: str, other: str, numbers: Numbers
+) -> None:
+    world, compiled = world_of(mode, numbers), set[int]()
     for prices in (tuple(price.low for price in PRICES), tuple(price.high for price in PRICES), ODD):
         assert run(replace(world, price_values=prices), ("torch", other), SHORT).divergences == []
         compiled.add(len(jax_engine._PROGRAMS))
@@ -179,7 +181,7 @@ def test_G12_engines_agree_at_any_prices_without_compiling_anew(mode: str, other
 
 @pytest.mark.parametrize("engine", ["reading", "torch", "jax"])
 def test_G12_what_food_is_worth_changes_no_energy(engine: str) -> None:
-    world = world_of("ground_truth_handhold", UNCLIPPED).with_prices({"food": 0.25, "step": -1})
+    world = PAIRED["ground_truth_handhold"].with_prices({"food": 0.25, "step": -1})
     games, slots = world.engines[engine](1, EngineOptions(prices=world.price_values)), np.arange(1)
     games.set_state([made(food=[(1, 0)], energy=500)], slots)
     step = games.step(np.array([6], np.int32))

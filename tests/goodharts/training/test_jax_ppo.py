@@ -20,7 +20,7 @@ from goodharts.config import Config
 from goodharts.env import GoodhartsJaxEnv, env_of
 from goodharts.models import read_model
 from goodharts.networks import NETWORKS, params_of, torch_weights
-from goodharts.rules import DEFAULT_NUMBERS, MODES, Mode
+from goodharts.rules import MODES, Mode, Numbers
 from goodharts.torch_env.env import Games
 from goodharts.torch_env.random import keys_of
 from goodharts.torch_networks import ActorCritic, Inputs
@@ -205,9 +205,10 @@ def test_G8_the_networks_are_shown_what_torch_shows_them(mode: Mode, fresh: Runn
     theirs = Games(mode, GAMES)
     codes = theirs.start(keys_of(game_seeds(config().training.seed, GAMES)))
     counts = torch.stack((theirs.state.food_count, theirs.state.poison_count), dim=1).to(torch.int16)
-    seen, known = Inputs(mode, DEFAULT_NUMBERS, True, torch.device("cpu"))(codes, counts)
+    numbers = Numbers(food_interest=250, poison_interest=-4000, max_food=300)
+    seen, known = Inputs(mode, numbers, True, torch.device("cpu"))(codes, counts)
     assert known is not None
-    ours = GoodhartsJaxEnv(mode)
+    ours = GoodhartsJaxEnv(mode, numbers)
     kept = jax.vmap(ours.compact)(fresh.env_state)
     np.testing.assert_array_equal(ours.expand(kept), seen)
     np.testing.assert_allclose(ours.privileges(kept), known, atol=1e-6)
