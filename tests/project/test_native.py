@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -304,6 +305,15 @@ def test_a_program_that_cannot_be_compiled_is_refused_where_it_is_waited_for(mon
     for need in (lambda: cpu.start(source).result(), lambda: jax.jit(lambda *args: playing(closed)(*args))(*games)):
         with pytest.raises(UsageError, match=r"cannot compile the engine .*: name another in CC"):
             need()
+
+
+def test_a_kernel_that_nvrtc_does_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = SimpleNamespace(nvrtcCreateProgram=lambda *_: 1, nvrtcDestroyProgram=lambda _: 0)
+    monkeypatch.setattr(cuda, "_library", lambda: library)
+    with pytest.raises(
+        UsageError, match=r"^NVRTC cannot compile the engine \(code 1\): choose --engine-backend xla\.$"
+    ):
+        cuda.compiled("")
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x7fELF", None])
