@@ -43,7 +43,8 @@ def write_page(page: Page, world: World, path: Path) -> None:
         for board in (board for step in steps for board in step.boards):
             shape = max(shape[0], len(board.rows)), max([shape[1], *map(len, board.rows)])
             words.update(word for row in board.rows for text in row for word in text.split())
-    data = script_text(page_data(page, world, rows, shape, words))
+    data = json_text(page_data(page, world, rows, shape, words), separators=(",", ":"))
+    data = data.replace("<", "\\u003c")  # so that no text can close the script element
     blocks.append(f'<script type="application/json" id="page">{data}</script>')
     write_text(path, _template().replace("__EPISODES__", "\n".join(blocks)))
 
@@ -52,11 +53,6 @@ def packed(value: Value) -> str:
     """Encode a JSON value as text without markup: gzip in base64."""
     text = json_text(value, separators=(",", ":"))
     return base64.b64encode(gzip.compress(text.encode("ascii"), mtime=0)).decode("ascii")
-
-
-def script_text(value: Value) -> str:
-    """Encode a JSON value for a script element; "<" is escaped, so that no text can close the element."""
-    return json_text(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _template() -> str:
@@ -129,20 +125,17 @@ def page_data(page: Page, world: World, rows: list[Value], shape: tuple[int, int
     """Make the page's data except the steps. ``rows``: of episodes; ``shape``, ``words``: of all of their boards."""
     return {
         "world": world.name,
-        "headline": page.headline,
-        "about": list(page.about),
-        "command": page.command,
-        "sides": list(page.sides),
-        "components": list(world.components),
+        **{name: getattr(page, name) for name in ("headline", "about", "command", "sides")},
+        "components": world.components,
         "unit": world.component_unit,
-        "rowNames": list(world.row_names),
-        "columnNames": list(world.column_names),
+        "rowNames": world.row_names,
+        "columnNames": world.column_names,
         "shape": shape,
         "colours": _colours(world, words),
-        "signs": [list(sign) for sign in world.signs.items()],
+        "signs": [*world.signs.items()],
         "curves": list(map(_curve_data, page.curves)),
         "tables": [
-            {"title": each.title, "header": list(each.header), "rows": each.texts(), "note": each.footer()}
+            {"title": each.title, "header": each.header, "rows": each.texts(), "note": each.footer()}
             for each in page.tables
         ],
         "episodes": rows,
