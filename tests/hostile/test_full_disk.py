@@ -23,8 +23,8 @@ from rlparity.errors import ParityError
 from rlworldkit.cli.app import main
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.ppo.checkpoints import read_checkpoint
+from rlworldkit.ppo.loop import Saver
 from rlworldkit.ppo.params import load_params
-from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.training import train as train_jax
 from rlworldkit.runs.run import Run
 from rlworldkit.runs.sinks import AppendedFile, CsvLog, read_csv

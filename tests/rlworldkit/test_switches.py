@@ -22,7 +22,7 @@ from rlworldkit.jax.engine import JaxEngine
 from rlworldkit.jax.switches import RECORDED
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
-from rlworldkit.ppo.saving import Saver
+from rlworldkit.ppo.loop import Saver
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.run import Run
 

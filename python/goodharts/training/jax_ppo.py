@@ -44,7 +44,7 @@ def train(job: Job, run: Run, take_episodes: TakeEpisodes) -> dict[str, Any]:
 
     from goodharts.env import env_by
     from goodharts.networks import torch_weights
-    from rlworldkit.ppo.saving import Saver
+    from rlworldkit.ppo.loop import Saver
     from rlworldkit.ppo.training import train as train_in_jax
 
     config = job.config

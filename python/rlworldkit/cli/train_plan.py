@@ -117,8 +117,7 @@ def job_of(
     is_first: false for a process that neither writes nor prints, and has no folder. outputs: arguments of ``run_of``.
     Raises ParityError if something cannot be used.
     """
-    from rlworldkit.ppo.loop import TrainJob
-    from rlworldkit.ppo.saving import Saver
+    from rlworldkit.ppo.loop import Saver, TrainJob
 
     env = jax_env_of(program.world)
     start, before, prices_before = _resumed(options, env), dict[str, Any](), dict[str, Any]()

@@ -18,6 +18,7 @@ SMOOTHED_PARTS = 20
 """Number of windows of the trailing mean in a run; in a short run the window is short, so that it does not lag."""
 _GRID = 100
 """Points at which the curves of several runs are averaged."""
+_RETURN = "train/mean_episode_return"
 
 
 def draw_curve(rows: Sequence[Metrics], path: Path, title: str, milestone: Milestone | None = None) -> None:
@@ -26,15 +27,14 @@ def draw_curve(rows: Sequence[Metrics], path: Path, title: str, milestone: Miles
     figure = Figure(figsize=(9, 3.4 * panels), layout="constrained")
     axes = figure.subplots(panels, 1, sharex=True)
     figure.suptitle(literal(title))
-    steps = _column(rows, "timesteps") / 1e6
-    _draw_smoothed(axes[0], steps, _column(rows, "train/mean_episode_return"))
+    _draw_smoothed(axes[0], *_known(rows, _RETURN))
     axes[0].set(title="Return of finished episodes", ylabel="mean return (reward units)")
-    _draw_smoothed(axes[1], steps, _column(rows, "train/entropy"))
+    _draw_smoothed(axes[1], *_known(rows, "train/entropy"))
     axes[1].set(title="Entropy of the policy", ylabel="entropy (nats)")
     axes[1].set_ylim(0, 1.1 * axes[1].get_ylim()[1])
     if milestone:
-        marker = "." if len(steps) < 50 else ""
-        axes[2].step(steps, _column(rows, milestone.metric), where="post", marker=marker)
+        steps = _column(rows, "timesteps") / 1e6
+        axes[2].step(steps, _column(rows, milestone.metric), where="post", marker="." if len(steps) < 50 else "")
         axes[2].set(title=literal(milestone.title), ylabel=literal(milestone.unit))
         axes[2].set(ylim=(milestone.least - 0.5, milestone.most + 0.5))
         axes[2].set(yticks=range(milestone.least, milestone.most + 1))
@@ -54,7 +54,8 @@ def draw_groups(groups: Mapping[str, Sequence[Sequence[Metrics]]], path: Path, t
     axis = figure.subplots()
     for number, (name, runs) in enumerate(groups.items()):
         colour = f"C{number}"
-        curves = [curve for rows in runs if len((curve := _known(rows))[0])]
+        known = [_known(rows, _RETURN) for rows in runs]
+        curves = [(steps, _trailing_mean(returns)) for steps, returns in known if len(steps)]
         for steps, returns in curves:
             axis.plot(steps, returns, color=colour, alpha=0.3, linewidth=0.8)
         if not curves:
@@ -74,11 +75,11 @@ def draw_groups(groups: Mapping[str, Sequence[Sequence[Metrics]]], path: Path, t
     write_whole(path, drawn(figure, dpi=120))
 
 
-def _known(rows: Sequence[Metrics]) -> tuple[np.ndarray, np.ndarray]:
-    """Steps (millions) at which episodes finished, and the trailing mean of their return."""
-    steps, returns = _column(rows, "timesteps") / 1e6, _column(rows, "train/mean_episode_return")
-    known = ~np.isnan(returns)
-    return steps[known], _trailing_mean(returns[known])
+def _known(rows: Sequence[Metrics], name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Steps (millions) at which a metric is known, and its values."""
+    values = _column(rows, name)
+    known = ~np.isnan(values)
+    return _column(rows, "timesteps")[known] / 1e6, values[known]
 
 
 def _column(rows: Sequence[Metrics], name: str) -> np.ndarray:
@@ -86,9 +87,7 @@ def _column(rows: Sequence[Metrics], name: str) -> np.ndarray:
 
 
 def _draw_smoothed(axis: Axes, steps: np.ndarray, values: np.ndarray) -> None:
-    """Draw values, and their trailing mean if there are enough points for one; NaNs are left out."""
-    known = ~np.isnan(values)
-    steps, values = steps[known], values[known]
+    """Draw values, and their trailing mean if there are enough points for one."""
     axis.plot(steps, values, alpha=0.4, marker="." if len(values) < 50 else "", label="per logging interval")
     window = _window(values)
     if window > 1:
@@ -102,8 +101,6 @@ def _window(values: np.ndarray) -> int:
 
 
 def _trailing_mean(values: np.ndarray) -> np.ndarray:
-    if not len(values):
-        return values
     window = _window(values)
     counts = np.minimum(np.arange(1, len(values) + 1), window)
     return np.convolve(values, np.ones(window))[: len(values)] / counts

@@ -11,11 +11,10 @@ import pytest
 from rlworldkit.jax.env import JaxEnv
 from rlworldkit.ppo.checkpoints import Log, LoopState
 from rlworldkit.ppo.config import ARCHIVE, TrainConfig
-from rlworldkit.ppo.loop import TrainJob, training_loop
+from rlworldkit.ppo.loop import Saver, TrainJob, training_loop
 from rlworldkit.ppo.metrics import RolloutMetrics
 from rlworldkit.ppo.ppo import collect_rollout, samples_of
 from rlworldkit.ppo.program import CompiledTraining, TrainFunction, compile_training, run_loops
-from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RunnerState, Samples, TrainState, Transition, init_runner
 from rlworldkit.runs.run import Progress, Run
 from rlworldkit.runs.stop import StopRequest

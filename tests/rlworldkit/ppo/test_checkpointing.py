@@ -36,10 +36,9 @@ from rlworldkit.ppo.checkpoints import (
     restored,
     save_checkpoint,
 )
-from rlworldkit.ppo.loop import TrainJob, training_loop
+from rlworldkit.ppo.loop import Saver, TrainJob, training_loop
 from rlworldkit.ppo.params import checkpoint_path, params_of_checkpoint, params_path
 from rlworldkit.ppo.program import CompiledTraining, TrainingLoop
-from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import RunnerState, init_runner
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.folder import BEGAN
@@ -299,7 +298,7 @@ def at(trainer: CompiledTraining, updates: int) -> LoopState:
 
 def test_by_time(tmp_path: Path, trainer: CompiledTraining, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
-    monkeypatch.setattr("rlworldkit.ppo.saving.time.monotonic", lambda: now)
+    monkeypatch.setattr("rlworldkit.ppo.loop.time.monotonic", lambda: now)
     saver = Saver(every_minutes=10)
     saver.begin(Run(tmp_path), ENV, SETTINGS)
     for minutes, updates, files in ((9, 1, 0), (10, 2, 2), (19, 3, 2), (20, 4, 4)):

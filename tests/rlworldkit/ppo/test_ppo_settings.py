@@ -17,12 +17,12 @@ from rlparity.errors import UsageError
 from rlworldkit.agents.numpy_network import NumpyNetwork
 from rlworldkit.ppo.checkpoints import read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.loop import Saver
 from rlworldkit.ppo.networks import network_of
 from rlworldkit.ppo.optimizer import UpdateRates, optimizer_of, rates_at
 from rlworldkit.ppo.params import checkpoint_path, load_initial_params, load_params, params_of_checkpoint
 from rlworldkit.ppo.ppo import LossStats, evaluate, learn, ppo_loss
 from rlworldkit.ppo.program import compile_training
-from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.state import Samples, TrainState, init_runner
 from rlworldkit.ppo.training import train
 from rlworldkit.ppo.value_heads import FIRST_SCALE, ValueScale, moved

@@ -14,8 +14,8 @@ from rlworldkit.agents.reader import agent_files
 from rlworldkit.jax.engine_backend import jax_env_of
 from rlworldkit.ppo.checkpoints import latest_checkpoint, read_checkpoint
 from rlworldkit.ppo.config import TrainConfig
+from rlworldkit.ppo.loop import Saver
 from rlworldkit.ppo.params import trained_files
-from rlworldkit.ppo.saving import Saver
 from rlworldkit.ppo.training import train
 from rlworldkit.runs.folder import LATEST
 from rlworldkit.runs.run import Run
