@@ -14,7 +14,6 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import numpy as np
 import torch
@@ -72,8 +71,8 @@ def evaluate(
         searcher = searcher_of(world, env, agent, choice, following=True)
         # no surplus games, which only make rounding the same: a search does not depend on it, and is slow
         batch, threads = min(how.games, CPU_BATCH), 1
-    sizes: dict[str, Any] = {"games": how.games, "steps": how.steps, "seed": how.seed, "batch": batch}
-    lives = play(world, AgentPlayer(agent, choice, searcher), **sizes, threads=threads, advanced=advanced)
+    player = AgentPlayer(agent, choice, searcher)
+    lives = play(world, player, how.games, how.steps, seed=how.seed, batch=batch, threads=threads, advanced=advanced)
     return EvaluationResult(
         player=RANDOM if is_chance else mode.name,
         rules=VERSION,
