@@ -126,7 +126,9 @@ class Pair(Closable):
         given = [(engine, taken.copy()) for engine, taken in zip(self.both, sides, strict=False)]
         for engine, taken in given:
             engine.begin_step(taken, restarting=restarting)
-        steps = [engine.step_restarting(taken) if restarting else engine.step(taken) for engine, taken in given]
+        # the engine that began last is waited for first: meanwhile the other finishes, and nobody polls for its answer
+        steps = [engine.step_restarting(taken) if restarting else engine.step(taken) for engine, taken in given[::-1]]
+        steps.reverse()
         fields = [
             step_fields(self.world, step) | self._situation_fields(engine, self.all)
             for engine, step in zip(self.both, steps, strict=True)
