@@ -6,7 +6,7 @@ from typing import Any, cast
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
+from jax import Array, lax
 
 from hackmatrix import rules
 from hackmatrix.jax_env.bitboard import HALF, Cells, Number, WordPair
@@ -135,37 +135,46 @@ def _scalars(state: State) -> Array:
 
 def _cells(at: Snapshot) -> Array:
     """The planes, in the protocol's order: uint8 (14, 36)."""
-    blocks, enemies, coming = _flag_of_each(at.blocks), _flag_of_each(at.enemies), _flag_of_each(at.transmissions)
-    programs = _flag_of_each(at.program_blocks)
-    enemy_type = _value_of_each(at.enemy_type) + 1  # 0 stands for no enemy
-    origin = _flag_of_each(at.from_siphon) + 2 * _flag_of_each(at.from_schedule)
-    timer = _value_of_each(at.timer)
-    cryptogs = enemies * (enemy_type == 4)
+    enemies, coming, programs = _bytes_of(at.enemies), _bytes_of(at.transmissions), _bytes_of(at.program_blocks)
+    enemy_type, last_known, content = (_numbers_of(each) for each in (at.enemy_type, at.last_known, at.content))
+    origin = _bytes_of(at.from_siphon) + 2 * _bytes_of(at.from_schedule)
+    timer, cryptogs = _numbers_of(at.timer), enemies & _bytes_of(at.enemy_type[0]) & _bytes_of(at.enemy_type[1])
     planes = [
-        blocks * (1 + 2 * _flag_of_each(at.questions) + programs),
-        _value_of_each(at.points) + programs * (_value_of_each(at.content) + rules.FIRST_PROGRAM),
-        _value_of_each(at.spawn_count),
-        _value_of_each(at.cell_credits),
-        _value_of_each(at.cell_energy),
-        _flag_of_each(at.pickups) + 2 * _flag_of_each(at.siphoned) + 4 * _flag_of_each(at.siphon_centers),
-        enemies * enemy_type,
-        _value_of_each(at.enemy_hp),
-        enemies * timer,
-        enemies * (origin + 4 * _flag_of_each(at.stunned)),
-        cryptogs * (_value_of_each(at.last_known) + 1),
-        coming * enemy_type,
-        coming * timer,
-        coming * origin,
+        _where(_bytes_of(at.blocks), _ONES + 2 * _bytes_of(at.questions) + programs),
+        _numbers_of(at.points) + _where(programs, content + rules.FIRST_PROGRAM * _ONES),
+        _numbers_of(at.spawn_count),
+        _numbers_of(at.cell_credits),
+        _numbers_of(at.cell_energy),
+        _bytes_of(at.pickups) + 2 * _bytes_of(at.siphoned) + 4 * _bytes_of(at.siphon_centers),
+        _where(enemies, enemy_type + _ONES),  # 0 stands for no enemy
+        _numbers_of(at.enemy_hp),
+        _where(enemies, timer),
+        _where(enemies, origin + 4 * _bytes_of(at.stunned)),
+        _where(cryptogs, last_known + _ONES),
+        _where(coming, enemy_type + _ONES),
+        _where(coming, timer),
+        _where(coming, origin),
     ]
-    return jnp.stack(planes).astype(jnp.uint8)
+    return lax.bitcast_convert_type(jnp.stack(planes), jnp.uint8).reshape(len(planes), rules.NUM_CELLS)
 
 
-def _flag_of_each(cells: Cells) -> Array:
-    """1 for every cell of a set: uint32 (36,)."""
-    bits = np.arange(HALF, dtype=np.uint32)
-    return jnp.concatenate([(half >> bits) & 1 for half in cells])
+_ONES = np.uint32(0x01010101)
+"""The number 1 in each of four bytes."""
 
 
-def _value_of_each(number: Number) -> Array:
-    """The value of every cell: uint32 (36,)."""
-    return sum((_flag_of_each(plane) << digit for digit, plane in enumerate(number)), start=jnp.uint32(0))
+def _bytes_of(cells: Cells) -> Array:
+    """1 for every cell of a set, each in a byte, since four cells in a word are computed at once: uint32 (9,)."""
+    low, high = cast(WordPair, cells)  # the stored form
+    first, rest = np.arange(0, HALF - 4, 4, dtype=np.uint32), np.arange(2, HALF, 4, dtype=np.uint32)
+    fours = jnp.concatenate([low >> first, (low >> 16 | high << 2)[None], high >> rest]) & 0xF
+    return fours * np.uint32(0x00204081) & _ONES  # moves bit i by 7 i
+
+
+def _numbers_of(number: Number) -> Array:
+    """The value of every cell, each in a byte: uint32 (9,)."""
+    return sum((_bytes_of(plane) << digit for digit, plane in enumerate(number)), start=jnp.uint32(0))
+
+
+def _where(flags: Array, values: Array) -> Array:
+    """The values of the bytes that are 1 in ``flags``; 0 for the others."""
+    return flags * 255 & values
