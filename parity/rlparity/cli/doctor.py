@@ -174,7 +174,8 @@ def _pytest_plugin() -> Check:
     name = "pytest plugin"
     if not (pytest := versions(["pytest"])):
         return Check(name, NOTE, "pytest is not installed", install_command("pytest"))
-    dists = {dist.name for dist in metadata.distributions() if any(map(_is_plugin, dist.entry_points))}
+    points = ((dist.name, point) for dist in metadata.distributions() for point in dist.entry_points)
+    dists = {dist for dist, point in points if (point.group, point.name) == ("pytest11", "rlparity")}
     if others := sorted(dists - {DISTRIBUTION}):
         return Check(name, BROKEN, f"{others[0]} has a plugin of the same name, and only one is loaded", "uninstall it")
     if DISTRIBUTION not in dists:
@@ -184,10 +185,6 @@ def _pytest_plugin() -> Check:
         if value and (variable != "PYTEST_ADDOPTS" or re.search(r"-p ?no:rlparity|--disable-plugin-autoload", value)):
             return Check(name, BROKEN, f"{variable}={value} keeps pytest from loading it", f"unset {variable}")
     return Check(name, OK, f"{pytest[0]} loads it")
-
-
-def _is_plugin(point: metadata.EntryPoint) -> bool:
-    return point.group == "pytest11" and point.name == "rlparity"
 
 
 def _project(folder: Path) -> Iterator[Check]:

@@ -17,7 +17,7 @@ from rlparity.errors import UsageError, install_command
 from rlparity.io.console import Answer
 from rlparity.io.table import Records
 from rlparity.tools.documents import TransferDocument
-from rlparity.tools.transfer import EQUIVALENT, TRAINING_GAMES, Equivalence, equivalence_tests, reason
+from rlparity.tools.transfer import EQUIVALENT, TRAINING_GAMES, equivalence_tests, reason
 from rlparity.world import World
 
 
@@ -65,7 +65,12 @@ def transfer(options: Namespace) -> Answer:
     )
 
     def show(console: Console) -> None:
-        _table(tests, engines).print(console)
+        header = "policy", "of an episode", *engines, "difference [90%]", "margin", "result"
+        rows = [
+            (each.policy, each.measure, each.expected, each.observed, each.difference, each.margin, each.result)
+            for each in tests
+        ]
+        Records("transfer", "What a policy gets on each engine", header, rows, most=None).print(console)
         played = sum(test.games for test in tests if test.measure == "return")
         console.print(f"{sum(ended):,} of {played:,} games ended on both engines. {sentence}", soft_wrap=True)
 
@@ -84,12 +89,3 @@ def _trained(
         with closing(GuardedEngine(world, engine, TRAINING_GAMES, timeout=options.timeout)) as learner:
             policy = learned_policy(world, learner, options.train_steps, options.seed + number, advance)
         yield f"policy {number + 1}", policy
-
-
-def _table(tests: list[Equivalence], engines: tuple[str, str]) -> Records:
-    header = "policy", "of an episode", *engines, "difference [90%]", "margin", "result"
-    rows = [
-        (each.policy, each.measure, each.expected, each.observed, each.difference, each.margin, each.result)
-        for each in tests
-    ]
-    return Records("transfer", "What a policy gets on each engine", header, rows, most=None)

@@ -15,7 +15,7 @@ from rlparity.core.trace import Action, Case, Trace, check_actions, read_trace
 from rlparity.debug.fields import FieldReader, action_of, parse_condition, path_text, put_in
 from rlparity.debug.timeline import Fork, Timeline
 from rlparity.debug.view import GameView
-from rlparity.engine import Closable, State
+from rlparity.engine import Closable
 from rlparity.engines.registry import load_pair, load_traced, load_world
 from rlparity.errors import StateRefused, UsageError
 from rlparity.io.console import counted
@@ -187,9 +187,11 @@ class Session(GameView, Closable):
             raise UsageError(f"'{field}' is no field of the state, and only these can be set: give one of these.")
         state = self.state()
         put_in(state, keys[1:], value)
-        path, text = path_text(keys), value_text(value)
+        path, text, here = path_text(keys), value_text(value), self.current
+        following = here.case.actions[here.place - here.begins :]
+        case = replace(here.case, seed=None, state=state, actions=following)
         try:
-            edited = self._begun(self._from_here(state, f"{path} = {text}"))
+            edited = self._begun(self._branch(case, f"{path} = {text}"))
         except StateRefused as error:
             raise UsageError(f"{path} cannot be {text}: {error}") from error
         for name, side in zip(self.engines, edited.moment.sides, strict=True):
@@ -234,12 +236,6 @@ class Session(GameView, Closable):
         """Make a fork that branches off the current one at this step."""
         here, path = self.current, self.current.path[: self.current.place + 1]
         return Fork(len(self.forks), case, here, self.position, cause, path, here.begins, here.place)
-
-    def _from_here(self, state: State, cause: str) -> Fork:
-        """Make a fork that starts at this step in the given state, with the actions that follow."""
-        here = self.current
-        actions = here.case.actions[here.place - here.begins :]
-        return self._branch(replace(here.case, seed=None, state=state, actions=actions), cause)
 
     def _begun(self, fork: Fork) -> Fork:
         """Play a fork's start at the end of its path, and return the fork; raises StateRefused."""
