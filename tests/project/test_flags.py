@@ -45,7 +45,7 @@ def flags() -> Iterator[tuple[str, argparse.ArgumentParser, argparse.Action]]:
 
 
 FLAGS = list(flags())
-GIVEN_BY_NAME = [flag for flag in FLAGS if flag[2].option_strings]
+COMMANDS = list(dict.fromkeys(parser.prog for _, parser, _ in FLAGS))
 
 
 def is_list(name: str) -> bool:
@@ -70,26 +70,33 @@ def outcome(parser: argparse.ArgumentParser, words: list[str], capsys: pytest.Ca
     return parsed
 
 
-@pytest.mark.parametrize(("name", "parser", "action"), FLAGS, ids=[name for name, _, _ in FLAGS])
-def test_every_flag_says_which_values_it_takes(
-    name: str, parser: argparse.ArgumentParser, action: argparse.Action
-) -> None:
-    is_text = action.type in (None, str, Path) and not isinstance(action.default, (int, float))
-    assert is_text or action.choices or is_list(name) or isinstance(action.type, (Values, OutputFile)), (
-        f"{name} takes any {action.type}: give it the values of rlparity.io.arguments"
-    )
-    if action.metavar in ("N", "S", "B", "SECONDS", "SHARE"):
-        assert isinstance(action.type, (IntRange, FloatRange)), f"{name} stands for a number: give it Whole or Real"
+def test_every_flag_says_which_values_it_takes() -> None:
+    for name, _, action in FLAGS:
+        is_text = action.type in (None, str, Path) and not isinstance(action.default, (int, float))
+        assert is_text or action.choices or is_list(name) or isinstance(action.type, (Values, OutputFile)), (
+            f"{name} takes any {action.type}: give it the values of rlparity.io.arguments"
+        )
+        if action.metavar in ("N", "S", "B", "SECONDS", "SHARE"):
+            assert isinstance(action.type, (IntRange, FloatRange)), f"{name} stands for a number: give it a range"
 
 
-@pytest.mark.parametrize(("name", "parser", "action"), GIVEN_BY_NAME, ids=[name for name, _, _ in GIVEN_BY_NAME])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_no_word_breaks_a_flag_and_a_number_lies_in_its_range_or_is_refused(
-    name: str, parser: argparse.ArgumentParser, action: argparse.Action, capsys: pytest.CaptureFixture[str]
+    command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (flag, *_), is_number = action.option_strings, isinstance(action.type, (IntRange, FloatRange))
-    # What is required besides is a fault as well, and would hide whether the number is one.
-    for each in parser._actions if is_number else ():
-        each.required = False
+    of_command = [(parser, action) for _, parser, action in FLAGS if parser.prog == command]
+    # What is required besides is a fault as well, and would hide whether a number is one.
+    for _, action in of_command:
+        action.required = False
+    for parser, action in of_command:
+        if action.option_strings:
+            give_every_word(parser, action, capsys)
+
+
+def give_every_word(
+    parser: argparse.ArgumentParser, action: argparse.Action, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flag, is_number = action.option_strings[0], isinstance(action.type, (IntRange, FloatRange))
     for word in (*WORDS, *NO_NUMBERS):
         for words in ([f"{flag}={word}"], [flag, word])[: 1 + is_number]:
             parsed = outcome(parser, words, capsys)
