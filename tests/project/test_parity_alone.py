@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import venv
+import zipfile
 from collections.abc import Iterator
 from importlib.metadata import distribution
 from pathlib import Path
@@ -17,19 +18,6 @@ from packaging.requirements import Requirement
 from tests.project.conftest import DISTRIBUTIONS
 
 ORCHARD = ("--world", "faulty_orchard:WORLD")
-SETTINGS = """
-[tool.pytest.ini_options]
-pythonpath = [".."]
-
-[tool.rlparity.worlds.orchard]
-world = "faulty_orchard:WORLD"
-engines = ["plain,planes"]
-sources = ["uniform"]
-games = 8
-steps = 60
-seed = 1
-golden = ""
-"""
 NAMES = "from importlib.metadata import distributions; print(*sorted(each.name for each in distributions()))"
 MODULES = """
 import importlib, pkgutil, sys
@@ -118,13 +106,11 @@ def use_the_commands(home: Home) -> None:
 
 
 def run_its_tests(home: Home) -> None:
-    """``pytest`` compares Orchard's engines, and what ``rlparity init`` wrote, by the plugin of the harness."""
-    (home.work / "project").mkdir()
-    (home.work / "project" / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
-    for folder, sources in (("project", ["uniform"]), ("new", ["directed", "golden"])):
-        tests = home.run("python", "-m", "pytest", "-v", folder=folder)
-        assert (tests.returncode, f"{len(sources)} passed" in tests.stdout) == (0, True), tests.stdout
-        assert all(f"rlparity::orchard::plain-planes::{source} PASSED" in tests.stdout for source in sources)
+    """``pytest`` compares the engines that ``rlparity init`` wrote, by the plugin of the harness."""
+    tests = home.run("python", "-m", "pytest", "-v", folder="new")
+    assert (tests.returncode, "2 passed" in tests.stdout) == (0, True), tests.stdout
+    for source in ("directed", "golden"):
+        assert f"rlparity::orchard::plain-planes::{source} PASSED" in tests.stdout
 
 
 def test_it_needs_nothing_but_numpy_and_rich(root: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
@@ -154,7 +140,8 @@ def test_rlworldkit_needs_no_game_and_its_commands_start_without_any_extra(
     root: Path, wheels: dict[str, Path], tmp_path: Path
 ) -> None:
     home = Home(tmp_path, root, with_pip=False)
-    home.install(wheels["rl-parity"], wheels["rlworldkit"])
+    for name in ("rl-parity", "rlworldkit"):
+        zipfile.ZipFile(wheels[name]).extractall(home.site)
     home.link("rlworldkit")
     needs = home.run("python", "-I", "-c", MODULES, "rlworldkit").stdout.splitlines()
     extras = set(needed("rlworldkit", "jax")) | set(needed("rlworldkit", "sb3"))
