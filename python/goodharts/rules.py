@@ -1,13 +1,14 @@
-"""Names, orders and sizes of Goodharts, and the numbers that a configuration may change (G).
+"""Names, orders and sizes of Goodharts, the numbers that a configuration may change, and the states of a game (G).
 
 All Python code takes the counts of actions, components and modes from here. Their use is not here: each engine has its
 own tables, so that a comparison of the engines can find a wrong one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from rlparity.errors import UsageError
+from rlparity.errors import StateRefused, UsageError
 
 VERSION = "1"
 """Version of the rules; it changes whenever the same seed and actions could give another game."""
@@ -38,6 +39,15 @@ EVENTS = ("ate_food", "ate_poison", "death")
 
 STATE_FIELDS = ("food", "poison", "x", "y", "energy", "steps", "event", "key", "foodCount", "poisonCount")
 """The keys of a complete state (G13)."""
+_WORD = 2**32 - 1
+_RANGES = {
+    **dict.fromkeys(("x", "y"), (0, SIZE - 1)),
+    "energy": (-(2**63), 2**63 - 1),
+    "steps": (0, 2**63 - 1),
+    "event": (0, _WORD),
+    **dict.fromkeys(("foodCount", "poisonCount"), (0, NUM_CELLS - 1)),
+}
+"""Ranges of a state's numbers."""
 
 MOST_ITEMS = 16_000
 """Most food and poison together in an episode: placing so many takes about 61,500 draws, and the site has addresses for
@@ -128,3 +138,47 @@ def marks_of(mode: Mode, *, evaluating: bool = False) -> dict[str, str]:
         names += [f"G9.food_at_{distance}" for distance in range(1, REACH + 1)]
         names += ["G9.no_food_in_view", "G9.none_on_termination"]
     return {name: name.split(".")[0] for name in names}
+
+
+def refuse_impossible(state: Mapping[str, Any]) -> None:
+    """Raise StateRefused, one sentence that names the field and the fault, for a state that breaks a rule or range."""
+    if not isinstance(state, Mapping):
+        raise StateRefused(f"a state must be an object with named fields, not {type(state).__name__}.")
+    fields = ", ".join(STATE_FIELDS)
+    if missing := [name for name in STATE_FIELDS if name not in state]:
+        raise StateRefused(f"the state has no {missing[0]}: give all of {fields}.")
+    if unknown := [name for name in state if name not in STATE_FIELDS]:
+        raise StateRefused(f"the state has an unknown field {unknown[0]!r}: give {fields}.")
+    food, poison = (_cells(name, state[name]) for name in ("food", "poison"))
+    for name, (low, high) in _RANGES.items():
+        _whole_number(name, state[name], low, high)
+    key = state["key"]
+    if not isinstance(key, (list, tuple)) or len(key) != 2:
+        raise StateRefused(f"key must be two 32-bit words, not {key!r:.60}.")
+    for index, word in enumerate(key):
+        _whole_number(f"key[{index}]", word, 0, _WORD)
+    for name, there in (("foodCount", len(food)), ("poisonCount", len(poison))):
+        if state[name] != there:
+            raise StateRefused(f"{name} is {state[name]}, but there are {there}: what is eaten reappears (G5).")
+    if both := food & poison:
+        raise StateRefused(f"cell {min(both)} holds food and poison: a cell holds one thing.")
+    agent = SIZE * state["y"] + state["x"]
+    if agent in food | poison:
+        raise StateRefused(f"the agent's cell {agent} must be empty: what it holds is eaten at once (G5).")
+
+
+def _cells(name: str, cells: object) -> set[int]:
+    if not isinstance(cells, (list, tuple)):
+        raise StateRefused(f"{name} must be a list of cells, not {cells!r:.60}.")
+    for index, cell in enumerate(cells):
+        _whole_number(f"{name}[{index}]", cell, 0, NUM_CELLS - 1)
+        if index and cell <= cells[index - 1]:
+            raise StateRefused(
+                f"{name}[{index}] is {cell} after {cells[index - 1]}: cells stand in ascending order, once each."
+            )
+    return set(cells)
+
+
+def _whole_number(name: str, value: object, low: int, high: int) -> None:
+    if type(value) is not int or not low <= value <= high:
+        raise StateRefused(f"{name} must be a whole number in {low} … {high}, not {value!r:.60}.")

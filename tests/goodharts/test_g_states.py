@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from single_games import ENGINES, cell_at, full, made, open_game, open_games
 
-from goodharts.rules import MOST_ITEMS, NUM_CELLS, Numbers
-from goodharts.states import refuse_impossible
+from goodharts.rules import MOST_ITEMS, NUM_CELLS, Numbers, refuse_impossible
 from rlparity import State, StateRefused, UsageError
 
 STATE = made(food=[(1, 0), (3, 3)], poison=[(0, 1)])

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from goodharts.jax_env.grid import BITS
 from goodharts.jax_env.state import State
-from goodharts.rules import NUM_CELLS
-from goodharts.states import refuse_impossible
+from goodharts.rules import NUM_CELLS, refuse_impossible
 from rlworldkit.jax.int64_pair import Int64Pair, to_int64
 from rlworldkit.jax.threefry import Seed
 

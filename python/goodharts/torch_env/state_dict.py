@@ -6,8 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from goodharts.rules import FOOD, POISON, STATE_FIELDS
-from goodharts.states import refuse_impossible
+from goodharts.rules import FOOD, POISON, STATE_FIELDS, refuse_impossible
 from goodharts.torch_env import random
 from goodharts.torch_env.state import State
 
