@@ -138,7 +138,9 @@ def another_field(engine: PlanesEngine, wrong: NDArray[np.bool_], step: BatchSte
 
 
 def test_recorded_games_are_explained_too(ledger: Path, tmp_path: Path) -> None:
-    assert ran(ledger, picks_more(), "--source", f"traces:{tmp_path}").json["known"] == {"known": 1}
+    (trace := tmp_path / "trace.json").with_name("again.json").write_text(trace.read_text())
+    found = ran(ledger, picks_more(), "--source", f"traces:{tmp_path}").json
+    assert (found["known"], found["met"], found["games_begun"]) == ({"known": 2}, {"known": 2}, 2)
     assert len(ran(ledger, picks_more(also=another_field), "--source", f"traces:{tmp_path}").json["divergences"]) == 1
 
 

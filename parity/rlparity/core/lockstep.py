@@ -125,11 +125,12 @@ def _run_traces(pair: Pair, traces: Sequence[Trace], settings: Settings, progres
     outcome, began = Outcome(), time.perf_counter()
     for number, trace in enumerate(traces):
         outcome.episodes += 1
-        found = differs_at(pair, trace.case)
+        outcome.games_begun += 1
+        found = differs_at(pair, trace.case, game=number)
         # a start at which engines agree but once differed counts as one step
         steps = max(len(trace.case.actions), bool(trace.differences))
         outcome.steps += steps if found is None else found.step
-        outcome.divergences += [replace(found, game=number)] if found else []
+        outcome.divergences += [found] if found else []
         progress()
         if len(outcome.divergences) >= settings.stop_after:
             break

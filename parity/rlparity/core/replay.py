@@ -70,19 +70,19 @@ def act(pair: Pair, case: Case, action: Action) -> Outputs:
     return pair.step(batch_of(pair.world, action), restarting=case.auto_reset)
 
 
-def differs_at(pair: Pair, case: Case, *, only_valid: bool = False) -> Divergence | None:
+def differs_at(pair: Pair, case: Case, *, only_valid: bool = False, game: int = 0) -> Divergence | None:
     """Find the first difference in a case that the ledger does not explain; returns the case up to there, or None.
 
     After a resynchronisation, the returned case begins in the reference's state. ``pair`` has one game. ``only_valid``:
-    end before the first action that the reference's mask forbids.
+    end before the first action that the reference's mask forbids. ``game``: its number in a run, for what is counted.
     """
     while True:
         for done, (action, seen, before, fired) in enumerate(_play(pair, case, only_valid=only_valid)):
             differences = differences_of(pair, seen, fired)
-            known = pair.known(before, action, differences) if differences else None
+            known = pair.known(before, action, differences, game) if differences else None
             is_placed = done == 0 and case.state is not None  # resynchronising again would not change it
             if differences and (known is None or (is_placed and known == RESYNCHRONISE)):
-                return Divergence(case.prefix(done), differences)
+                return Divergence(case.prefix(done), differences, game)
             if known not in (None, IGNORE):
                 break
         else:
