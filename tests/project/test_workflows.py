@@ -114,6 +114,14 @@ def test_what_the_scripts_call_exists() -> None:
     assert build_parser().parse_args(in_the_image[1][1:]).engines == ("swift", "jax")
 
 
+def test_the_tests_of_the_matrix_exist() -> None:
+    array = re.search(r"^tests=\(.*?\)", (ROOT / ".ci" / "test-matrix").read_text(), re.DOTALL | re.MULTILINE)
+    assert array
+    listing = f'{array[0]}; ls -d "${{tests[@]}}"'
+    done = subprocess.run(["bash", "-c", listing], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_ci_tests_the_versions_of_jax_that_make_test_matrix_does() -> None:
     pairs = WORKFLOWS["ci"]["jobs"]["test-matrix"]["strategy"]["matrix"]["include"]
     (default,) = re.findall(r"^MATRIX \?= (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
