@@ -1,5 +1,6 @@
 """The distribution that actions are drawn from: distrax's and its stand-in give the same results."""
 
+import os
 import sys
 from collections.abc import Callable
 
@@ -16,6 +17,9 @@ from rlworldkit.ppo.ppo import masked_categorical
 restore_aval_table(jax.interpreters.xla)
 import distrax  # noqa: E402 - the line above makes it importable
 
+PARTS = "xla_cpu_parallel_codegen_split_count"
+"""Programs of users are compiled in several parts; in one, unoptimised gradients of the two are rounded otherwise."""
+
 
 def masked_logits() -> Array:
     """Float32 (8, 64, 28), half of the actions masked; one state has a single valid action, one logit is NaN."""
@@ -26,7 +30,7 @@ def masked_logits() -> Array:
     return jnp.where(mask, 4 * random.normal(size=mask.shape).astype(np.float32), -1e9).at[0, 1, 2].set(jnp.nan)
 
 
-@jax.jit(static_argnums=0)
+@jax.jit(static_argnums=0, compiler_options={PARTS: 32} if PARTS in os.environ.get("XLA_FLAGS", "") else None)
 def results(cls: Callable[..., Categorical], logits: Array) -> dict[str, Array]:
     key, other = jax.random.key(1), jnp.arange(64) % 30 - 1  # of which two are no actions
     weight = jax.random.normal(key, (8, 64))
