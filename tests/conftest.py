@@ -59,6 +59,11 @@ settings.load_profile("patient")
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SLOWEST = (
+    (  # which wait for clocks and other processes, at first: then lint, documents and Swift take the cores
+        *("rlworldkit/runs/test_live_page", "parity/viewer", "parity/test_debug_screen.py"),
+        *("parity/test_mcp.py", "parity/test_remote.py", "rlworldkit/test_onnx_policies.py"),
+        "project/test_accelerator_check.py",
+    ),
     (
         "rlparity::hackmatrix",
         *(f"hackmatrix/{name}" for name in ("lockstep", "test_environments.py", "evaluation", "explain")),
@@ -74,7 +79,7 @@ SLOWEST = (
     ("rlworldkit/test_switches.py",),
     tuple(f"project/test_{name}.py" for name in ("packaging", "bundle", "parity_alone")),  # wheels
 )
-"""The tests that take longest, to begin with. Those of one entry share compiled programs: they go to one process."""
+"""The tests that wait or take longest, to begin with. Those of an entry go to one process: most share programs."""
 
 LARGE = ("tests/hackmatrix/lockstep", "tests/hackmatrix/evaluation", "tests/hackmatrix/train")
 """Folders of which each file has large programs of its own."""
