@@ -192,14 +192,3 @@ def test_both_parities_work_in_one_environment_whichever_comes_first(
     assert re.search(r"rl[-_]parity-", plugins)
     for name in ("parity-check", "rl-parity"):
         assert home.run("python", "-c", UNTOUCHED, name).stdout == "[]\n"
-
-
-@pytest.mark.long
-def test_pip_installs_it_with_what_it_needs(root: Path, wheels: dict[str, Path], tmp_path: Path) -> None:
-    home = Home(tmp_path, root, with_pip=True)
-    install = "-m", "pip", "install", "--quiet", "--constraint", str(root / "constraints.txt")
-    installed = home.run("python", *install, wheels["rl-parity"])
-    assert installed.returncode == 0, installed.stderr
-    use_the_commands(home)
-    assert home.run("python", *install, "pytest").returncode == 0
-    run_its_tests(home)
