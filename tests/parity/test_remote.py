@@ -58,6 +58,15 @@ def opened() -> Iterator[Open]:
         yield open_engine
 
 
+@pytest.fixture(scope="module")
+def plain() -> Iterator[Any]:
+    """Six games of a remote engine of Orchard, which its tests leave ready for the next call."""
+    engine = factory("plain@cpu")(6)
+    engine.reset(ALL.astype(np.uint64), ALL)
+    yield engine
+    engine.close()
+
+
 def server_of(engine: Any) -> psutil.Process:  # noqa: ANN401 - a RemoteEngine
     return psutil.Process(engine._server._process.pid)
 
@@ -80,36 +89,34 @@ def test_what_differs_in_a_remote_engine_is_found_and_its_trace_is_replayed(tmp_
     assert "name it with --engines to have it started" in rlparity("replay", trace).refusal()
 
 
-def test_the_server_plays_from_begin_step_on(opened: Open) -> None:
-    engine, local = opened("planes@cpu"), WORLD.engines["planes"](6)
+def test_the_server_plays_from_begin_step_on(plain: BatchEngine) -> None:
+    local = WORLD.engines["plain"](6)
     local.reset(ALL.astype(np.uint64), ALL)
-    before = engine.mask()
-    engine.begin_step(RESTS, restarting=True)
-    assert engine.mask() is before
+    before = plain.mask()
+    plain.begin_step(RESTS, restarting=True)
+    assert plain.mask() is before
     with pytest.raises(EngineError, match="a step has begun"):
-        engine.get_state(ALL)
-    assert np.array_equal(engine.step_restarting(RESTS).observation, local.step_restarting(RESTS).observation)
-    engine.begin_step(RESTS, restarting=True)
+        plain.get_state(ALL)
+    assert np.array_equal(plain.step_restarting(RESTS).observation, local.step_restarting(RESTS).observation)
+    plain.begin_step(RESTS, restarting=True)
     with pytest.raises(EngineError, match="another step has begun"):
-        engine.step(RESTS)
+        plain.step(RESTS)
 
 
-def test_phases_come_from_the_server_with_their_words(opened: Open) -> None:
-    engine = opened("plain@cpu")
-    (state,) = engine.get_state(ALL[:1])
+def test_phases_come_from_the_server_with_their_words(plain: BatchEngine) -> None:
+    (state,) = plain.get_state(ALL[:1])
     phases = WORLD.engines["plain"](1).phases(state, RESTS[:1])
     assert phases is not None
-    assert engine.phases(state, RESTS[:1]) == phases
+    assert plain.phases(state, RESTS[:1]) == phases
 
 
-def test_errors_of_the_engine_are_raised_here_as_what_they_are(opened: Open) -> None:
-    engine = opened("planes@cpu")
-    states = engine.get_state(ALL)
-    with pytest.raises(StateRefused, match=r"^cells are 0 … 15 and hp 0 … 3\.$"):
-        engine.set_state([{**states[0], "hp": 9}], ALL[:1])
+def test_errors_of_the_engine_are_raised_here_as_what_they_are(plain: BatchEngine, opened: Open) -> None:
+    states = plain.get_state(ALL)
+    with pytest.raises(StateRefused, match=r"^hp 9 lies outside 0 … 3\.$"):
+        plain.set_state([{**states[0], "hp": 9}], ALL[:1])
     with pytest.raises(TypeError, match="a value of type set"):
-        engine.set_state([{**states[0], "apples": {1}}], ALL[:1])
-    assert engine.get_state(ALL) == states
+        plain.set_state([{**states[0], "apples": {1}}], ALL[:1])
+    assert plain.get_state(ALL) == states
     dying = opened("dying@cpu")
     for _ in range(2):
         dying.step(RESTS)
