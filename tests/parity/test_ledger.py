@@ -310,7 +310,7 @@ def test_what_cannot_be_held_to_a_ledger_is_refused(ledger: Path, tmp_path: Path
 def test_a_comparison_of_tests_has_a_ledger(ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engines = {"plain": PlainEngine, "other": picks_more()}
     hold = partial(
-        assert_lockstep, replace(faulty_orchard.WORLD, engines=engines), trace=tmp_path / "trace.json", seed=1
+        assert_lockstep, replace(faulty_orchard.WORLD, engines=engines), trace=tmp_path / "trace.json", seed=1, steps=60
     )
     with pytest.raises(AssertionError, match="DIVERGENT"):
         hold()
