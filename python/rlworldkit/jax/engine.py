@@ -216,7 +216,7 @@ class JaxEngine(BatchEngine):
         return _PROGRAMS[key](self._prices, *args)
 
     def _joined(self, state: State) -> State:
-        return state if self._layout is None else self._layout.join(jax.tree.map(np.asarray, state), np)
+        return state if self._layout is None else self._layout.join(state, np)
 
     def _placed(self, made: tuple[State, ObservationArrays, MarkCounts], slots: Slots) -> NDArray[Any]:
         """Store new states, count their marks, and return the observations of ``slots``."""
