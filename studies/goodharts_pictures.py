@@ -80,10 +80,7 @@ def table(runs: Sequence[Sequence[EvaluationResult]]) -> str:
 
 
 def _shown(name: str, value: float) -> str:
-    figure = FIGURES[name]
-    if figure.is_share:
-        return f"{value:.{figure.digits}%}"
-    return f"{value:{'+' if figure.is_signed else ''}.{figure.digits}f}".replace("-", "−")
+    return format(value, FIGURES[name].style).replace("-", "−")
 
 
 def curves(folders: Sequence[Path]) -> bytes:

@@ -28,7 +28,7 @@ _PREFIX = "GOODHARTS_"
 _SHORT = {"GOODHARTS_DEVICE": ("runtime", "device")}
 
 AUTO, OFF, ALL = "auto", "off", "all"
-ENGINES: tuple[Literal["torch"], Literal["jax"]] = ("torch", "jax")
+ENGINES: tuple[Literal["torch", "jax"], ...] = ("torch", "jax")
 TORCH, JAX = ENGINES
 COMPILE_MODES = ("reduce-overhead", "max-autotune")
 BENCHMARK_UPDATES = 5
