@@ -1,4 +1,4 @@
-"""The console commands: fast help with no extras, versions, and one sentence for a mistake."""
+"""The console commands: fast help with no extras, versions, completion, and one sentence for a mistake."""
 
 import os
 import subprocess
@@ -15,8 +15,9 @@ from hackmatrix import RULES_VERSION, __version__
 from hackmatrix.cli import main as cli
 from hackmatrix.cli.main import PROGRAM
 from rlparity import World, load_world
+from rlparity.cli.completion import FLAG
 from rlparity.cli.main import main as rlparity
-from rlparity.errors import ParityError
+from rlparity.errors import ParityError, install_command
 from rlworldkit.cli import app
 
 
@@ -99,7 +100,7 @@ def test_a_working_directory_that_is_gone_is_one_sentence(tmp_path: Path, monkey
 
 
 Main = Callable[[list[str]], int]
-MAINS = (cli.main, goodharts.main, rlparity)
+MAIN_OF: dict[str, Main] = {"goodharts": goodharts.main, "hackmatrix": cli.main, "rlparity": rlparity}
 STREAMS = ("stdin", "stdout", "stderr")
 TOY = "--world orchard.world:WORLD --engines plain,planes"
 
@@ -119,7 +120,7 @@ def code_of(main: Main, *words: str) -> object:
 
 
 @pytest.mark.parametrize("streams", [STREAMS, *((name,) for name in STREAMS)])
-@pytest.mark.parametrize("main", MAINS)
+@pytest.mark.parametrize("main", MAIN_OF.values())
 def test_a_command_needs_none_of_the_standard_streams(
     main: Main, streams: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,3 +213,41 @@ def test_a_world_keeps_compiled_programs_before_it_imports_its_engine(
     with pytest.raises(OpenedError):
         world.engines["jax"](1)
     assert package in os.environ["JAX_COMPILATION_CACHE_DIR"]
+
+
+OFFERED = """
+source "$1" && shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+function=$(complete -p "$1" | sed 's/.* -F \\([^ ]*\\).*/\\1/')
+"$function" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        (
+            "rlparity",
+            {"rlparity led": "ledger", "rlparity run --mode fr": "free-running", "rlparity ledger add --ki": "--kind"},
+        ),
+        ("hackmatrix", {"hackmatrix watch-": "watch-sb3", "hackmatrix train --pres": "--preset"}),
+        ("goodharts", {"goodharts br": "brain-view", "goodharts train --engine j": "jax"}),
+    ],
+)
+def test_commands_flags_and_words_are_completed(name: str, lines: dict[str, str], tmp_path: Path) -> None:
+    ran = run(MAIN_OF[name], FLAG, "bash")
+    (tmp_path / "script").write_text(ran.out)
+    assert ran.code == 0
+    for line, whole in lines.items():
+        words = ["bash", "-c", OFFERED, "bash", str(tmp_path / "script"), *line.split(" ")]
+        bash = subprocess.run(words, capture_output=True, text=True, check=True)
+        assert bash.stdout.split() == [whole], line
+
+
+@pytest.mark.parametrize("name", MAIN_OF)
+def test_without_shtab_a_sentence_names_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    said = f"{name}: completion needs shtab: run `{install_command('shtab')}`.\n"
+    assert run(MAIN_OF[name], FLAG, "bash") == (2, "", said)
+    assert "bash" in run(MAIN_OF[name], FLAG, "abacus").refusal()
