@@ -1,7 +1,5 @@
 """Lockstep runs: equal engines stay together, and every kind of fault is found."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -22,7 +20,7 @@ from rlparity.core.shrink import shrink
 from rlparity.core.trace import RESTART
 from rlparity.engine import Array
 
-BASIC = Settings(steps=80, games=32)
+BASIC = Settings(steps=60, games=8)
 REST = WORLD.actions.index("rest")
 
 
@@ -49,8 +47,8 @@ def outcome(
 def test_equal_engines_never_differ(engines: tuple[str, str], source: str, auto_reset: bool) -> None:
     found = run(WORLD, engines, replace(BASIC, source=source, auto_reset=auto_reset, marks=True))
     assert found.divergences == []
-    assert found.steps == 80 * 32
-    assert found.episodes > 32
+    assert found.steps == 60 * 8
+    assert found.episodes > 8
     assert found.marks[0].tolist() == found.marks[1].tolist()
 
 
@@ -80,8 +78,8 @@ def test_games_that_differ_from_their_start_on_end_the_run_too() -> None:
 def test_engines_that_draw_otherwise_are_compared_from_the_states_of_the_reference() -> None:
     assert len(outcome(DrawsOtherwise).divergences) == 1
     found = outcome(DrawsOtherwise, mode="injected")
-    assert (found.divergences, found.steps) == ([], 80 * 32)
-    assert found.episodes > 32
+    assert (found.divergences, found.steps) == ([], 60 * 8)
+    assert found.episodes > 8
     (divergence,) = outcome("restless", mode="injected").divergences
     assert divergence.case.state is not None
 
@@ -105,7 +103,7 @@ ENDS_WRONG = changed(step=lambda _, step: replace(step, reward=step.reward + ste
 
 
 def test_a_game_that_differs_in_its_last_step_is_followed_by_a_new_one_when_resynchronised() -> None:
-    found = outcome(ENDS_WRONG, mode="resynchronised", stop_after=1000, games=4, invalid=0.2)
+    found = outcome(ENDS_WRONG, mode="resynchronised", stop_after=1000, games=4, steps=80, invalid=0.2)
     ends = Counter(divergence.game for divergence in found.divergences)
     assert min(ends[game] for game in range(4)) > 1
     assert found.episodes == len(found.divergences)
@@ -113,8 +111,8 @@ def test_a_game_that_differs_in_its_last_step_is_followed_by_a_new_one_when_resy
 
 
 def test_resynchronised_engines_show_every_difference_in_the_step_where_it_arises() -> None:
-    found = outcome("restless", mode="resynchronised", stop_after=40, games=8, steps=400)
-    assert len(found.divergences) == 40
+    found = outcome("restless", mode="resynchronised", stop_after=10, steps=400)
+    assert len(found.divergences) == 10
     assert {len(divergence.case.actions) for divergence in found.divergences} == {1}
     assert all(divergence.case.actions == (REST,) for divergence in found.divergences)
 

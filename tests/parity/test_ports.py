@@ -1,13 +1,16 @@
 """The runner of ``studies/ports`` on a small pair: records, what changed, traces from resets, and cut runs."""
 
-from __future__ import annotations
-
 import json
+import runpy
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import run as run_command
+
+from rlparity.cli.main import main
 
 PORTS = Path(__file__).resolve().parents[2] / "studies" / "ports"
 PAIRING = '''
@@ -35,6 +38,7 @@ POLICIES = {{"up": lambda view: np.tile([0, 1], (len(view.mask), 1))}}
 COUNT = Pairing("count", GAMES, ("stay", "up"), (1,), policies=POLICIES, draws=None).world()
 '''
 RUNS = '[[run]]\nworld = "COUNT"\nengines = "count,port"\ngames = 4\nsteps = 40\npolicy = "up"\n'
+SMALL = "--games", "8", "--steps", "40"
 ADD = (
     *("ledger", "add", "known-differences.toml", "--world", "pairing:COUNT", "--id", "pays-twice", "--kind", "bug"),
     *("--citation", "Not found in a search", "--then", "ignore", "--share", "1", "--package", "numpy"),
@@ -58,6 +62,23 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: ANN401
     return run
 
 
+def reach(words: list[str]) -> int:
+    runpy.run_path(str(PORTS / "reach.py"), run_name="__main__")
+    return 0
+
+
+def call_here(pair: Any, *words: str | Path, quiet: bool) -> "subprocess.CompletedProcess[str]":  # noqa: ANN401 - a Pair
+    """What ``Pair.call`` returns, without starting a process."""
+    _, module, *rest = words
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(pair.folder)
+        patch.syspath_prepend(pair.folder)
+        patch.setattr(sys, "argv", [module, *map(str, rest)])
+        ran = run_command(reach if module == "reach" else main, *rest)
+        sys.modules.pop("pairing")
+    return subprocess.CompletedProcess(words, int(ran.code or 0), ran.out, ran.err)
+
+
 def changes(run: Any, folder: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:  # noqa: ANN401 - a module
     """What a run of all pairs says that changed."""
     code = run.run_all([run.Pair(folder / "count", folder / "out")], folder / "out")
@@ -70,15 +91,17 @@ def test_a_difference_is_recorded_with_how_it_is_reached_and_what_it_does(
     run: Any,  # noqa: ANN401 - a module
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pair = run.Pair(tmp_path / "count", tmp_path / "out")
     (first,) = pair.runs()
     assert pair.play(first, quiet=True).returncode == 1
     trace = next((tmp_path / "out").rglob("trace.json"))
-    assert pair.call("-m", "rlparity", *ADD, "--trace", trace, quiet=True).returncode == 0
-    found = pair.call("-m", "reach", "find", "--world", "COUNT", "--engines", "count,port", quiet=True)
+    assert call_here(pair, "-m", "rlparity", *ADD, "--trace", trace, quiet=True).returncode == 0
+    found = pair.call("-m", "reach", "find", "--world", "COUNT", "--engines", "count,port", *SMALL, quiet=True)
     assert found.stdout == "pays-twice: 2 actions\n", found.stderr
-
+    monkeypatch.setattr(run.Pair, "call", call_here)
+    monkeypatch.setattr(run, "WORKERS", 1)  # of whom all write to one standard output
     assert any("pays-twice: witness: None -> true" in line for line in changes(run, tmp_path, capsys))
     record = json.loads((tmp_path / "record.json").read_text())["count"]
     (shown,), difference = record["runs"].values(), record["differences"]["pays-twice"]
