@@ -1,7 +1,5 @@
 """Environments of libraries, functions of JAX and single games as engines."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Exploration: what a run has seen decides what it tries next."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -54,31 +52,26 @@ def test_every_mark_is_reached_and_equal_engines_stay_equal() -> None:
     "settings", [{"mode": "injected"}, {"mode": "resynchronised"}, {"auto_reset": True}, {"invalid": 0.0}]
 )
 def test_every_way_to_compare_takes_it(settings: dict[str, Any]) -> None:
-    assert held_to(PlainEngine, replace(EXPLORE, steps=30, marks=False, **settings)).divergences == []
+    assert held_to(PlainEngine, replace(EXPLORE, games=8, steps=30, marks=False, **settings)).divergences == []
 
 
-def test_the_seed_decides_everything() -> None:
-    first, same, other = (held_to(PlainEngine, replace(EXPLORE, seed=seed, steps=40)) for seed in (3, 3, 4))
-    counts = [found.marks[0].tolist() for found in (first, same, other)]
-    assert (counts[0] == counts[1], counts[0] == counts[2]) == (True, False)
-
-
-def test_play_is_directed_until_it_shows_nothing_new(monkeypatch: pytest.MonkeyPatch) -> None:
-    def counts(source: str) -> list[int]:
-        found = held_to(PlainEngine, replace(EXPLORE, source=source, steps=40))
+def test_play_is_directed_until_it_shows_nothing_new_and_follows_from_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def counts(source: str, seed: int = 0) -> list[int]:
+        found = held_to(PlainEngine, replace(EXPLORE, source=source, seed=seed, steps=40, games=8))
         return [*found.marks[0].tolist()]
 
-    directed = counts("directed")
-    assert counts("explore") != directed
+    directed, explored = counts("directed"), counts("explore")
+    assert explored == counts("explore")
+    assert explored not in (directed, counts("explore", seed=1))
     monkeypatch.setattr("rlparity.core.explore.STALE", 10**6)
     assert counts("explore") == directed
 
 
 def test_a_fault_in_a_rare_state_is_found_and_made_small() -> None:
     short = replace(EXPLORE, steps=60)
-    assert not any(held_to(LATE, replace(short, source="uniform", seed=seed)).divergences for seed in range(3))
+    assert not any(held_to(LATE, replace(short, source="uniform", seed=seed)).divergences for seed in range(2))
     world = replace(WORLD, engines={"planes": PlanesEngine, "other": LATE})
-    for seed in range(3, 6):
+    for seed in range(3, 5):
         (found,) = run(world, ("planes", "other"), replace(short, seed=seed)).divergences
         with Pair(world, ("planes", "other"), 1) as pair:
             small = shrink(pair, found.case, 20)

@@ -1,7 +1,5 @@
 """Environments by their names on the command line."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from copy import deepcopy

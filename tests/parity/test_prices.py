@@ -1,7 +1,5 @@
 """Prices: declared by a world, changed when its engines are opened, and the same on both sides."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

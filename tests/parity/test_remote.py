@@ -1,7 +1,5 @@
 """Engines in other processes: they play as local ones do, and whatever goes wrong over there is one sentence."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
