@@ -1,7 +1,5 @@
 """Orchard engines with one planted fault each, for the harness to find."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

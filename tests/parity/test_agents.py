@@ -1,7 +1,5 @@
 """Environments of several agents, with the interfaces of JaxMARL and of PettingZoo's parallel environments."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

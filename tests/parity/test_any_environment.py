@@ -1,7 +1,5 @@
 """Environments of any form: dict observations, array actions, several players; and those that break the rules."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Any

@@ -39,7 +39,7 @@ class Climb(PlanesEngine):
 
 WORLD = replace(ORCHARD, name="climb", engines={"one": Climb})
 """
-SMALL = "--games", "2", "--steps", "5", "--cases", "0"
+SMALL = "--games", "4", "--steps", "5", "--cases", "0"
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Comparison: what counts as different, and how a difference is named."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """An engine of a stranger: what it must be for a comparison to mean anything, and one sentence where it is not."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace

@@ -235,7 +235,7 @@ def test_a_page_has_both_sides_and_json_goes_to_a_file_or_to_standard_output(tmp
     ("words", "sentence", "code"),
     [
         (". . --engine plane", "has no engine 'plane'", 2),
-        (". . --engine dying", "engine 'dying (A)' failed in step", 3),
+        (". . --engine dying", "engine 'dying (B)' failed in step", 3),
         (". . --price-b stings=1", "has no price 'stings'", 2),
         (". . --price-a sting", "takes NAME=VALUE", 2),
         (". . --agent nobody", "there is no policy file nobody", 2),

@@ -1,7 +1,5 @@
 """Free-running play: what a user sees of two engines' differences, in games that go on after them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

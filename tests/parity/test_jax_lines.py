@@ -1,7 +1,5 @@
 """Lines of a JAX function that made a number which it gives."""
 
-from __future__ import annotations
-
 import inspect
 from pathlib import Path
 from typing import Any

@@ -144,7 +144,7 @@ def test_every_space_is_played_by_single_and_vector_environments_alike(
 ) -> None:
     names = registered(*((Discrete(2), space) if space is TEXTS else (space, Discrete(4))))
     world, _, pair = load_pair(names, tuple(names.split(",")))
-    assert run(world, pair, Settings(games=3, steps=5)).divergences == []
+    assert run(world, pair, Settings(games=4, steps=5)).divergences == []
     if (actions := world.action_space) is not None:  # as a trace has them, and read again
         drawn = actions.sample(np.random.default_rng(0), 64)
         numbers = [action_numbers(each) for each in drawn]
@@ -219,7 +219,7 @@ def test_environments_of_other_libraries_repeat_themselves(
     monkeypatch.syspath_prepend(tmp_path)
     world, _, pair = load_pair(world_spec(None, [name]), (name, name))
     assert world.players == players
-    assert run(world, pair, Settings(games=2, steps=20)).divergences == []
+    assert run(world, pair, Settings(games=4, steps=20)).divergences == []
     sys.modules.pop("catching", None)
 
 

@@ -1,7 +1,5 @@
 """Files that commands write: checked before any work, by one function, and written through links."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Phases of a step: which one differs first, in a session and in reports, and the words that they draw."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

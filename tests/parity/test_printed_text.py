@@ -1,7 +1,5 @@
 """Names and sentences from anywhere are printed as text: they break no line and do not act on the terminal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import faulty_orchard

@@ -1,7 +1,5 @@
 """Files that somebody hands in: what is no ordinary file, or claims more than it is, is refused at once."""
 
-from __future__ import annotations
-
 import io
 import re
 import tracemalloc

@@ -1,7 +1,5 @@
 """Worlds that commands mean when none is named."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shrinking: small cases that still show the same fault."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache

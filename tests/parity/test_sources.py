@@ -1,7 +1,5 @@
 """Sources of actions, and the texts and source lines of rules."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

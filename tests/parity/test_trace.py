@@ -1,7 +1,5 @@
 """Trace files: what is written is read back, and what is none is refused in one sentence."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
