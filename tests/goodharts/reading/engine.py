@@ -48,10 +48,13 @@ class Reading(BatchEngine):
         return self._seen(slots)
 
     def restart(self, slots: Slots) -> Array:
+        self._follow(slots)
+        return self._seen(slots)
+
+    def _follow(self, slots: Slots) -> None:
         for slot in slots.tolist():
             game = self._played[slot]
             (game.respawn if game.evaluating else game.restart)()
-        return self._seen(slots)
 
     def seeds(self) -> NDArray[np.uint64]:
         return np.array([low + 2**32 * high for low, high in (game.key for game in self._played)], np.uint64)
@@ -60,14 +63,23 @@ class Reading(BatchEngine):
         return np.ones((self.games, 8), np.bool_)
 
     def step(self, actions: NDArray[np.int32]) -> BatchStep:
+        return self._stepped(actions, restarting=False)
+
+    def step_restarting(self, actions: NDArray[np.int32]) -> BatchStep:
+        return self._stepped(actions, restarting=True)
+
+    def _stepped(self, actions: NDArray[np.int32], *, restarting: bool) -> BatchStep:
         outcomes = [game.step(action) for game, action in zip(self._played, actions.tolist(), strict=True)]
+        facts = self.facts()
+        if restarting:  # before they are looked at: the last look of an ended game would count as well (G7)
+            self._follow(np.flatnonzero([outcome.terminated or outcome.truncated for outcome in outcomes]))
         return BatchStep(
             observation=self._seen(np.arange(self.games)),
             components=np.array([outcome.components for outcome in outcomes], np.int32),
             reward=np.array([outcome.reward for outcome in outcomes], np.float32) / np.float32(100_000),
             terminated=np.array([outcome.terminated for outcome in outcomes]),
             truncated=np.array([outcome.truncated for outcome in outcomes]),
-            facts=self.facts(),
+            facts=facts,
             events=np.array([_events(outcome) for outcome in outcomes], np.uint32),
         )
 
