@@ -226,8 +226,8 @@ def test_an_original_begins_where_its_port_does_and_draws_what_it_draws() -> Non
     games = {"original": Original, "port": lambda: PytreeGame(reset, step)}
     world = Pairing("count", games, ("stay", "up"), draws=None).world()
     assert world.observation_fields == {"all.count": (2,)}
-    assert run(world, ("original", "port"), Settings(games=8, steps=2)).divergences == []
-    found = run(world, ("original", "port"), Settings(games=8, steps=12)).divergences
+    assert run(world, ("original", "port"), Settings(games=4, steps=2)).divergences == []
+    found = run(world, ("original", "port"), Settings(games=4, steps=12)).divergences
     assert {field.observed for each in found for field in each.differences} == {300}
 
 
@@ -246,6 +246,6 @@ def test_what_resets_draw_is_compared_by_itself() -> None:
         return lambda seed: np.random.default_rng(seed % 1).integers(1, sides + 1, 600).max()
 
     same, other = (resets_world("dice", one=dice(6), two=dice(sides)) for sides in (6, 7))
-    assert run(same, ("one", "two"), Settings(games=2, steps=2)).divergences == []
-    (found, *_) = run(other, ("one", "two"), Settings(games=2, steps=2)).divergences
+    assert run(same, ("one", "two"), Settings(games=4, steps=2)).divergences == []
+    (found, *_) = run(other, ("one", "two"), Settings(games=4, steps=2)).divergences
     assert [(each.field, each.expected, each.observed) for each in found.differences] == [("observation", 6, 7)]

@@ -42,7 +42,7 @@ def test_a_signature_is_that_of_the_fault_whatever_the_seed_the_folder_and_the_g
         world = orchard(engines={"plain": FAULTS["plain"], "other": FAULTS[name]})
         of_fault = {
             found["signature"]
-            for seed, games in (("0", "60"), ("123456789", "40"))
+            for seed, games in (("0", "20"), ("123456789", "16"))
             for found in divergences("other", "--seed", seed, "--games", games, "--out", tmp_path / seed, world=world)
         }
         assert len(of_fault) == 1, name

@@ -42,7 +42,7 @@ def test_engines_pay_the_prices_that_they_are_opened_with(engine: str) -> None:
 @hypothesis_settings(max_examples=10)
 @given(st.integers(0, 2**32))
 def test_engines_agree_under_drawn_prices(seed: int) -> None:
-    found = run(draw_prices(WORLD, seed), ("plain", "planes"), Settings(source="directed", steps=20, games=16))
+    found = run(draw_prices(WORLD, seed), ("plain", "planes"), Settings(source="directed", steps=20, games=8))
     assert found.divergences == []
 
 

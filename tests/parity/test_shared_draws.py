@@ -160,7 +160,7 @@ def test_a_jax_env_is_a_side_of_a_pairing() -> None:
         (34,),
         state_fields=("walker", "wasp", "hp", "score", "turn", "apples", "taken"),
     ).world()
-    (found,) = run(world, ("jax", "again"), Settings(games=2, steps=8)).divergences
+    (found,) = run(world, ("jax", "again"), Settings(games=4, steps=8)).divergences
     assert [difference.field for difference in found.differences] == ["truncated"]
 
 
