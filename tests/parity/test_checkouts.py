@@ -218,13 +218,14 @@ def test_revisions_are_those_of_the_working_directory(
     monkeypatch.chdir(second / "source")
     for name, value in {"DIR": first / ".git/worktrees/second", "INDEX_FILE": "no-such", "PREFIX": "source/"}.items():
         monkeypatch.setenv(f"GIT_{name}", str(value))
-    found = diff("HEAD~1", ".").json
-    assert [side["commit"] for side in found["sides"]] == [commit_of(second, "HEAD~1"), commit_of(second, "HEAD")]
-    assert [side["dirty"] for side in found["sides"]] == [False, False]
-    assert [family["family"] for family in found["families"]] == ["reward"]
+    assert status(second) == (commit_of(second, "HEAD"), False)
     (second / "note").write_text("not committed")
-    old, new = diff("HEAD~1", ".", "--price-a", "sting=-1").json["sides"]
-    assert (old["label"], old["dirty"], old["prices"]) == ("one@rev:HEAD~1 sting=-1", False, {"sting": -1.0})
+    found = diff("HEAD~1", ".", "--price-a", "sting=-0.7").json
+    assert [side["commit"] for side in found["sides"]] == [commit_of(second, "HEAD~1"), commit_of(second, "HEAD")]
+    shown = {family["family"]: family["transitions"] for family in found["families"]}
+    assert 0 < shown["rewards:sting"] < shown["reward"] == found["transitions"]  # a commit pays more for every step
+    old, new = found["sides"]
+    assert (old["label"], old["dirty"], old["prices"]) == ("one@rev:HEAD~1 sting=-0.7", False, {"sting": -0.7})
     assert (new["label"], new["dirty"], new["prices"]) == ("one", True, {})
     elsewhere = climb_repository(tmp_path / "elsewhere", "other")
     monkeypatch.chdir(elsewhere)
