@@ -25,6 +25,8 @@ sys.dont_write_bytecode = False
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # W&B reports its own errors over the network, and waits for that.
 os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
+# It recommends another package where a test of the same process has imported the server for agents.
+os.environ.setdefault("WANDB_DISABLE_WEAVE", "true")
 os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(CACHE))
 # Most programs are small, and compiled by several processes, and again after they were forgotten.
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
